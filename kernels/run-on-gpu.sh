@@ -10,6 +10,7 @@
 #                PROFILE=FOLDER, traces of one request of each kind too
 #   reuse-stock  the same prompts without the plugin
 #   reuse-32k    longer prompts
+#   host-tier    steps of others while rows go to host memory and come from there, beside the forwards and before them
 #   sglang-reuse-test      the SGLang plugin's reuse in SGLang's scheduler, on this device
 #   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
 # Longer steps, of the kernels alone:
@@ -29,7 +30,7 @@ failed=0
 
 say() { echo "run-on-gpu: $*" >&2; }
 
-steps=(reuse-test reuse reuse-stock reuse-32k sglang-reuse-test pages-stock pages test tune bench sanitize)
+steps=(reuse-test reuse reuse-stock reuse-32k host-tier sglang-reuse-test pages-stock pages test tune bench sanitize)
 for step in "$@"; do
   case " ${steps[*]} " in
   *" $step "*) ;;
@@ -145,7 +146,7 @@ measure() {
 reuse_test() {
   has_vllm reuse-test || return
   run reuse-test 120 "$python" -m pytest -q -p no:cacheprovider -rs tests/test_kv_fill.py \
-    tests/reuse/test_question_attention.py "$plugin"/tests/reuse/test_{choose_kernels,page_layouts}.py \
+    tests/reuse/test_{question_attention,host_store}.py "$plugin"/tests/reuse/test_{choose_kernels,page_layouts}.py \
     "$plugin"/tests/reuse/test_reuse_{as_vllm_computes,from_pages}.py
 }
 
@@ -174,6 +175,7 @@ for step in "$@"; do
   reuse-stock) measure reuse-stock reuse --contexts 1024 2048 4096 16384 32768 --prompts 5 --stock ;;
   sglang-reuse-test) sglang_reuse_test ;;
   reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
+  host-tier) measure host-tier host_tier ;;
   pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
   # page selection needs attention outside the graphs
   pages) measure pages pages --contexts 8192 32768 --batches 1 8 \

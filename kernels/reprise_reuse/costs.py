@@ -1,5 +1,6 @@
 """What the parts of a load and of a prefill cost in seconds, as they were measured on the device."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -46,6 +47,10 @@ class Costs(Forward):
     """and for each row that is in host memory"""
     engine: Forward | None = None
     """the engine's own forwards, where chosen rows are computed in another way"""
+
+    def rows_beside(self, tokens: int) -> float:
+        """Returns how many rows are copied from or to host memory while the engine computes so many tokens."""
+        return self.prefill(0, tokens) / self.host_row if self.host_row else math.inf if tokens else 0.0
 
     def prefill(self, begin: int, end: int) -> float:
         """Returns what computing rows [begin, end) of a prompt takes."""

@@ -1,9 +1,10 @@
 """Layouts for rows of keys or values in host memory: as in the pages, in eight bits, or in four."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
+
+from reprise_reuse.streams import Uses
 
 
 class PlainRows:
@@ -13,18 +14,17 @@ class PlainRows:
         """pinned: a GPU reads and writes the rows itself, if it can."""
         self._rows = _take_memory(shape, dtype, pinned=pinned)
         self._is_reached = pinned and shape[1] > 0 and _kernels_reach(self._rows[0])
-        self._used: torch.cuda.Event | None = None
-        """when the GPU has written and read what it was told to"""
+        self.uses = Uses()
 
     def put(self, layer: int, slots: torch.Tensor, rows: torch.Tensor) -> None:
         """Writes one layer's rows [n, heads, head size] to slots (int64 [n], each at most once)."""
         if self._is_reached and rows.device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_host
 
-            with self.used_by(rows.device):
+            with self.uses.writing(rows.device):
                 rows_to_host(rows.to(self._rows.dtype).contiguous(), self._rows[layer], _places(slots, rows.device))
             return
-        self._wait()
+        self.uses.wait_to_write()
         self._rows[layer, slots] = rows.to("cpu", self._rows.dtype)
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -32,39 +32,25 @@ class PlainRows:
         if self._is_reached and device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_device
 
-            with self.used_by(device):
+            with self.uses.reading(device):
                 return rows_to_device(self._rows[layer], _places(slots, device))
-        self._wait()
+        self.uses.wait_to_read()
         return _gather(self._rows[layer], slots, device)
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """Returns a copy of these slots' contents in all layers, by name."""
-        self._wait()
+        self.uses.wait_to_read()
         return {"rows": self._rows[:, slots]}
 
     def load_state(self, slots: torch.Tensor, state: dict[str, torch.Tensor]) -> None:
         """Restores what `state` returned."""
-        self._wait()
+        self.uses.wait_to_write()
         self._rows[:, slots] = state["rows"]
 
     @property
     def reached(self) -> torch.Tensor | None:
         """The rows [layers, slots, heads, head size] if kernels reach them where they are."""
         return self._rows if self._is_reached else None
-
-    @contextmanager
-    def used_by(self, device: torch.device) -> Iterator[None]:
-        """A context in which the device uses the rows, after earlier uses, also those on other streams."""
-        stream = torch.cuda.current_stream(device)
-        if self._used is not None:
-            stream.wait_event(self._used)
-        yield
-        self._used = stream.record_event()
-
-    def _wait(self) -> None:
-        """Waits until the GPU no longer uses the rows, before the processor reads or writes any."""
-        if (used := self._used) is not None:
-            used.synchronize()
 
 
 class CodedRows:

@@ -125,7 +125,7 @@ class HostStore:
     @contextmanager
     def read_by_kernels(self, device: torch.device) -> Iterator[None]:
         """A context in which the device reads what `layers_for_kernels` returned."""
-        with self._keys.used_by(device), self._values.used_by(device):
+        with self._keys.uses.reading(device), self._values.uses.reading(device):
             yield
 
     def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Iterable[KeysAndValues]) -> None:

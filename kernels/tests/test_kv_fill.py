@@ -32,9 +32,11 @@ def pages_of(layers: int, rows: int, heads: int, dtype: torch.dtype) -> list[tup
 @pytest.mark.parametrize("rotary", ROTARIES.values(), ids=ROTARIES.keys())
 @given(
     seed=st.integers(0, 2**32 - 1), layers=st.integers(1, 3), heads=st.integers(1, 3), count=st.integers(0, 40),
-    from_host=st.booleans(),
+    from_host=st.booleans(), programs=st.sampled_from([None, 1, 2, 5]),
 )  # fmt: skip
-def test_rows_of_all_layers_are_filled_as_specified_and_no_other(rotary, dtype, seed, layers, heads, count, from_host):
+def test_rows_of_all_layers_are_filled_as_specified_and_no_other(
+    rotary, dtype, seed, layers, heads, count, from_host, programs
+):
     random, rows = generator(seed), 45
     dim, interleaved = rotary
     turns = plain_turns(dim, FAR, DEVICE)
@@ -57,7 +59,7 @@ def test_rows_of_all_layers_are_filled_as_specified_and_no_other(rotary, dtype, 
     where = torch.device(DEVICE)
     kv_fill(
         RowsOfLayers.of(source, where), indices(slots), RowsOfLayers.of(target, where), indices(other),
-        indices(distances), turns, interleaved=interleaved,
+        indices(distances), turns, interleaved=interleaved, programs=programs,
     )  # fmt: skip
     for (keys, values), (wanted_keys, wanted_values), given_ in zip(target, expected, drawn, strict=True):
         untouched = torch.ones(rows, dtype=torch.bool)

@@ -58,11 +58,14 @@ def kv_fill(
     turns: Turns,
     *,
     interleaved: bool,
+    programs: int | None = None,
 ) -> None:
     """Fills rows of all layers from rows elsewhere, with keys at their new positions, in one launch.
 
     Specified by `naive_kv_fill`. Slots and distances are int32 [N]. Programs run in any order, so no source row may be
     a target row. Nothing waits for the device, and nobody looks at the slots: they must be within the rows.
+
+    programs  at most so many at a time, which leaves the rest of the GPU to whoever computes; default: as many as fit
     """
     _check(source, source_slots, target, target_slots, distances, turns)
     count, (_, heads, head_dim) = len(source_slots), source.shape
@@ -71,11 +74,12 @@ def kv_fill(
     half = turns.cos.shape[1]
     rest = max(head_dim - 2 * half, 1)
     config = launch_config("kv_fill", INTERPRETED)
+    tiles = triton.cdiv(count, config["rows"]) * len(source.keys)
     like = torch.empty(0, dtype=source.dtype, device=turns.cos.device)
     with on_device(turns.cos):
-        kv_fill_kernel[(triton.cdiv(count, config["rows"]), len(source.keys))](
+        kv_fill_kernel[(min(tiles, programs or tiles),)](
             source.keys, source.values, source_slots, target.keys, target.values, target_slots, distances,
-            turns.cos, turns.sin, like, count, *source.strides, *target.strides,
+            turns.cos, turns.sin, like, count, len(source.keys), *source.strides, *target.strides,
             HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=2 * half, INTERLEAVED=interleaved, BLOCK_T=config["rows"],
             BLOCK_PAIRS=triton.next_power_of_2(half), BLOCK_REST=triton.next_power_of_2(rest),
             BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],

@@ -9,17 +9,34 @@ from reprise_kernels.device_functions.wide import wide
 @triton.jit
 def kv_fill_kernel(
     SourceKeys, SourceValues, SourceSlots, TargetKeys, TargetValues, TargetSlots, Distances, Cos, Sin, Like, rows,
-    stride_source_slot, stride_source_head, stride_target_slot, stride_target_head,
+    layers, stride_source_slot, stride_source_head, stride_target_slot, stride_target_head,
     HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr,
     BLOCK_T: tl.constexpr, BLOCK_PAIRS: tl.constexpr, BLOCK_REST: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    """One program fills BLOCK_T rows of one layer, all heads: it reads the cosines and sines once for all heads.
+    """Programs take turns at BLOCK_T rows of one layer."""
+    tiles = tl.cdiv(rows, BLOCK_T)
+    for tile in tl.range(tl.program_id(0), tiles * layers, tl.num_programs(0)):
+        _fill_tile(
+            SourceKeys, SourceValues, SourceSlots, TargetKeys, TargetValues, TargetSlots, Distances, Cos, Sin, Like,
+            rows, tile % tiles, tile // tiles,
+            stride_source_slot, stride_source_head, stride_target_slot, stride_target_head,
+            HEADS, HEAD_DIM, ROTARY_DIM, INTERLEAVED, BLOCK_T, BLOCK_PAIRS, BLOCK_REST, BLOCK_D,
+        )  # fmt: skip
+
+
+@triton.jit
+def _fill_tile(
+    SourceKeys, SourceValues, SourceSlots, TargetKeys, TargetValues, TargetSlots, Distances, Cos, Sin, Like, rows, tile,
+    layer, stride_source_slot, stride_source_head, stride_target_slot, stride_target_head,
+    HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr,
+    BLOCK_T: tl.constexpr, BLOCK_PAIRS: tl.constexpr, BLOCK_REST: tl.constexpr, BLOCK_D: tl.constexpr,
+):  # fmt: skip
+    """Fills BLOCK_T rows of one layer, all heads: the cosines and sines are read once for all heads.
 
     Layers are found by address: their pages are separate tensors, and host memory mapped for the GPU is read like its
     own. `Like` has the type of the numbers; nothing of it is read.
     """
-    row = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
-    layer = tl.program_id(1)
+    row = tile * BLOCK_T + tl.arange(0, BLOCK_T)
     live = row < rows
     source = tl.load(SourceSlots + row, mask=live, other=0).to(tl.int64)
     target = tl.load(TargetSlots + row, mask=live, other=0).to(tl.int64)

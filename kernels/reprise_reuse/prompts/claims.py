@@ -80,6 +80,11 @@ class Claim:
         return self._after_the_same if self.is_lossless else 0
 
     @property
+    def on_host(self) -> int:
+        """Rows taken from segments that are in host memory alone."""
+        return sum(one.match.length for one in self.found if one.segment.pages is None)
+
+    @property
     def gaps(self) -> int:
         """Rows in [begin, end) that no segment holds."""
         return self.end - self.begin - sum(one.match.length for one in self.found)
@@ -157,14 +162,13 @@ def predict(claim: Claim, length: int, costs: Costs) -> Seconds:
 
     Which rows are chosen is not known yet: as in the budget, they are taken to be the last, the most expensive ones.
     """
-    in_pages = sum(one.match.length for one in claim.found if one.segment.pages is not None)
-    on_host = sum(one.match.length for one in claim.found) - in_pages
+    in_pages = sum(one.match.length for one in claim.found) - claim.on_host
     computed = list(gaps(claim.found, claim.begin, claim.end))
     chosen = _approximate(claim.found)
     chosen = chosen[len(chosen) - claim.budget :]
     of_chosen = int(chosen.sum())
     return Seconds(
-        filling=costs.filling + costs.filled_row * in_pages + costs.host_row * on_host,
+        filling=costs.filling + costs.filled_row * in_pages + costs.host_row * claim.on_host,
         question=costs.question + costs.question_key * claim.end if claim.asks else 0.0,
         rows=costs.forward(
             claim.gaps + claim.budget,

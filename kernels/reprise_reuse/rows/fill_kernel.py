@@ -10,6 +10,9 @@ from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.engine_parts import Layout
 from reprise_reuse.to_device import to_device
 
+_BESIDE = 64
+"""programs that copy from host memory beside others: together they read 256 KB at a time, and a bus needs some 80"""
+
 
 class FillKernel:
     """Copies rows from the engine's pages, or from pinned host memory, to other pages, turning keys on the way."""
@@ -44,17 +47,27 @@ class FillKernel:
         """
         self._fill(self._pages, self._places(pages), to, distances)
 
-    def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
-        """Copies rows from slots of host memory to slots of the engine's cache (int64 [n] each)."""
-        with self._store.read_by_kernels(self._device):
-            self._fill(self._host, slots, to, distances)
+    def copy_from_host(
+        self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray, *, is_beside: bool = False
+    ) -> None:
+        """Copies rows from slots of host memory to slots of the engine's cache (int64 [n] each).
 
-    def _fill(self, source: object, slots: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
+        is_beside: leaves most of the GPU to whoever computes meanwhile
+        """
+        with self._store.read_by_kernels(self._device):
+            self._fill(self._host, slots, to, distances, _BESIDE if is_beside else None)
+
+    def _fill(
+        self, source: object, slots: np.ndarray, to: np.ndarray, distances: np.ndarray, programs: int | None = None
+    ) -> None:
         from reprise_kernels.kv_fill import kv_fill
 
         given = np.stack((slots, self._places(to), distances)).astype(np.int32)
         source_slots, target_slots, moves = to_device(given, self._device)
-        kv_fill(source, source_slots, self._pages, target_slots, moves, self._turns, interleaved=self._is_interleaved)
+        kv_fill(
+            source, source_slots, self._pages, target_slots, moves, self._turns, interleaved=self._is_interleaved,
+            programs=programs,
+        )  # fmt: skip
 
     def _places(self, slots: np.ndarray) -> np.ndarray:
         return self._layout.places(slots, self._span)

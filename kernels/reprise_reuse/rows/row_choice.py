@@ -3,7 +3,8 @@
 How many they are is known beforehand, so nothing waits for the device.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,6 +32,8 @@ class OpenLoad:
     """float32 [end]: how much a row's values vary over its segment's contexts"""
     changed: DeviceFlags | None = None
     """which rows of its pieces in pages, one piece after the other, were not what was stored"""
+    copied: "torch.cuda.Event | None" = None
+    """when rows of host memory, copied beside what the engine computes, are in the pages; None: no such copy"""
     has_failed: bool = False
     """the engine computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
     rows: torch.Tensor | None = None
@@ -89,14 +92,17 @@ class OpenLoad:
             offset[piece.start : piece.end] = np.arange(piece.end - piece.start)
         return offset
 
-    def fill(self, stored: StoredRows) -> set[int]:
-        """Fills its pages. Returns the owners of pieces that host memory holds no longer: then nothing is filled."""
+    def fill(self, stored: StoredRows, beside: Callable[[], AbstractContextManager[None]] | None = None) -> set[int]:
+        """Fills its pages. Returns the owners of pieces that host memory holds no longer: then nothing is filled.
+
+        beside  makes a context in which rows of host memory are copied while the device computes
+        """
         lost = {piece.owner for piece in stored.lost(self.load)}
         if not lost:
             self.spread = stored.spread(self.load)
             if self.in_pages:
                 self.changed = stored.changed(np.concatenate([piece.pages for piece in self.in_pages]))
-            stored.fill(self.load)
+            stored.fill(self.load, beside)
         return lost
 
     def changed_owners(self) -> set[int]:

@@ -1,6 +1,7 @@
 """The stored rows of segments, in host memory or in the engine's own pages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -68,29 +69,31 @@ class StoredRows:
             spread[rows] = self._store.spread(slots)
         return spread
 
-    def fill(self, load: Load) -> None:
-        """Writes the rows of a load's pieces to its pages, rotating keys to their new positions."""
+    def fill(self, load: Load, beside: Callable[[], AbstractContextManager[None]] | None = None) -> None:
+        """Writes the rows of a load's pieces to its pages, rotating keys to their new positions.
+
+        beside  makes a context in which those of host memory are copied while the device computes
+        """
         on_host = [piece for piece in load.pieces if piece.pages is None]
         in_pages = [piece for piece in load.pieces if piece.pages is not None]
-        to = cache_slots(load.blocks[0], load.end, self._block_size)
-        left = []
-        if self.kernel is None or not self.kernel.reads_host_memory:
-            left += on_host
-        elif on_host:
-            self.kernel.copy_from_host(*self._way(on_host, to))
+        kernel, to = self.kernel, cache_slots(load.blocks[0], load.end, self._block_size)
         # the pages that a load takes over may be those that it reads: then nothing may be written before all is read
-        if self.kernel is None or self._overlap(in_pages, load):
-            left += in_pages
+        if in_pages and kernel is not None and not self._overlap(in_pages, load):
+            kernel.copy_pages(*self._way(in_pages, to))
         elif in_pages:
-            self.kernel.copy_pages(*self._way(in_pages, to))
-        if left:
-            self.copy_to(load.blocks, left)
+            self.copy_to(load.blocks, in_pages)
+        if not on_host:
+            return
+        with nullcontext() if beside is None else beside():
+            if kernel is not None and kernel.reads_host_memory:
+                kernel.copy_from_host(*self._way(on_host, to), is_beside=beside is not None)
+            else:
+                self.copy_to(load.blocks, on_host)
 
     def _way(self, pieces: Sequence[Piece], to: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns from which slots the rows of pieces come, to which of `to` they go, and how far their keys move."""
         rows = _rows_of(pieces)
-        slots = np.concatenate([piece.slots if piece.pages is None else piece.pages for piece in pieces])
-        return slots, to[rows], rows - self._computed_at(pieces)
+        return _places_of(pieces), to[rows], rows - self._computed_at(pieces)
 
     def _computed_at(self, pieces: Sequence[Piece]) -> np.ndarray:
         """Returns the positions where the rows of pieces were computed; int64 [n]."""
@@ -106,9 +109,10 @@ class StoredRows:
         return bool(np.isin(load.blocks[0][load.begin // self._block_size :], read).any())
 
     def copy_to(self, blocks: GroupBlocks, pieces: Sequence[Piece]) -> None:
-        """Writes rows to the pages of a request with these blocks, layer by layer, by torch's operations.
+        """Writes rows, all in pages or all in host memory, to the pages of a request with these blocks.
 
-        All rows of a layer are read before any of it is written. Where a layer has no block any more, nothing is.
+        Does so layer by layer, by torch's operations: all rows of a layer are read before any of it is written. Where a
+        layer has no block any more, nothing is.
         """
         for group, own in enumerate(blocks):
             held = [part for piece in pieces for part in parts_with_blocks(piece, own, self._block_size)]
@@ -116,24 +120,18 @@ class StoredRows:
                 self._copy_to_group(group, own, held)
 
     def _copy_to_group(self, group: int, blocks: Sequence[int], pieces: Sequence[Piece]) -> None:
-        on_host = [piece for piece in pieces if piece.pages is None]
-        in_pages = [piece for piece in pieces if piece.pages is not None]
-        ordered = [*on_host, *in_pages]
-        rows = _rows_of(ordered)
-        slots = torch.from_numpy(_joined([piece.slots for piece in on_host]))
-        pages = to_device(_joined([piece.pages for piece in in_pages]), self._device)
-        distances = rows - self._computed_at(ordered)
+        rows, places = _rows_of(pieces), _places_of(pieces)
+        in_pages = None if pieces[0].pages is None else to_device(places, self._device)
+        distances = rows - self._computed_at(pieces)
         turn = self.rotation.turning(to_device(distances, self._device)) if distances.any() else None
         at = slots_of(as_blocks(blocks, self._device), to_device(rows, self._device), self._block_size)
         for index, (layer, cache, of) in enumerate(zip(self._layers, self._caches, self._groups, strict=True)):
             if of != group:
                 continue
-            parts = []
-            if on_host:
-                parts.append(self._store.get(index, slots, self._device))
-            if in_pages:
-                parts.append(self._layout.read_slots(cache, pages))
-            keys, values = parts[0] if len(parts) == 1 else map(torch.cat, zip(*parts, strict=True))
+            if in_pages is None:
+                keys, values = self._store.get(index, torch.from_numpy(places), self._device)
+            else:
+                keys, values = self._layout.read_slots(cache, in_pages)
             if turn is not None:
                 keys = turn(index, keys)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
@@ -244,6 +242,11 @@ def changed_parts(parts: Sequence[Any], changed: DeviceFlags) -> list[Any]:
 
 def _rows_of(pieces: Sequence[Piece]) -> np.ndarray:
     return np.concatenate([np.arange(piece.start, piece.end) for piece in pieces])
+
+
+def _places_of(pieces: Sequence[Piece]) -> np.ndarray:
+    """Returns the slots of pieces that are all in pages, or all in host memory."""
+    return np.concatenate([piece.slots if piece.pages is None else piece.pages for piece in pieces])
 
 
 def _joined(places: Sequence[np.ndarray]) -> np.ndarray:

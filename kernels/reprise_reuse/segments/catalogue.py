@@ -16,9 +16,10 @@ class Catalogue:
     """
     The scheduler's record of segments: what is stored, where, and what to evict when room is needed.
 
-    A segment is in the engine's own pages until these are reallocated, then in host memory, then on disk. Workers keep
-    rows by slot and know nothing about segments, so all ranks hold the same rows by construction. Host memory is
-    limited by slots, disk by tokens. Unpinned segments are evicted in the order of `EvictionOrder`.
+    A segment is in the engine's own pages until these are reallocated, then in host memory, where a copy may have been
+    before, then on disk. Workers keep rows by slot and know nothing about segments, so all ranks hold the same rows by
+    construction. Host memory is limited by slots, disk by tokens. Unpinned segments are evicted in the order of
+    `EvictionOrder`.
     """
 
     def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0, block_size: int = 1) -> None:
@@ -98,7 +99,9 @@ class Catalogue:
         return segment
 
     def place(self, segment: Segment, pages: np.ndarray) -> None:
-        """Moves a segment to other pages: its rows are there from now on."""
+        """Moves a segment to other pages: its rows are there from now on, and nowhere else."""
+        if segment.slots is not None:
+            self._give_slots(segment)
         self._residents.leave(segment.name, segment.pages)
         segment.pages = pages
         self._residents.enter(segment.name, pages)
@@ -106,25 +109,38 @@ class Catalogue:
     def vacate(self, block: int) -> list[tuple[Segment, np.ndarray]]:
         """The engine reallocates a block of its pages. Returns the segments that leave the pages, and their old slots.
 
-        Their rows can be read until the engine's next forward pass. By then the caller must move each to host memory or
-        drop it.
+        Their rows can be read until the engine's next forward pass. By then the caller must move or drop each that has
+        no copy in host memory.
         """
-        left = []
-        for name in self._residents.of(block):
-            segment = self._segments[name]
-            left.append((segment, self._leave_pages(segment)))
-        return left
+        return [(segment, self._leave_pages(segment)) for segment in self.residents(block)]
 
     def vacate_all(self) -> None:
-        """Drops all segments in the engine's pages: the contents of the pages are no longer reliable."""
+        """The contents of the engine's pages are no longer reliable: drops the segments that are only there."""
         for segment in [one for one in self._segments.values() if one.pages is not None]:
-            self.drop(segment)
+            if segment.slots is None:
+                self.drop(segment)
+            else:
+                self._leave_pages(segment)
+
+    def residents(self, block: int) -> list[Segment]:
+        """Returns the segments with rows in this block of the engine's pages."""
+        return [self._segments[name] for name in self._residents.of(block)]
+
+    def is_repeated(self, segment: Segment) -> bool:
+        """Whether a prompt has repeated this segment."""
+        return self._order.is_repeated(segment)
+
+    def copy(self, segment: Segment) -> bool:
+        """Gives a segment in the pages slots in host memory too. Returns False if there is no room."""
+        if segment.slots is None and self._make_room(len(segment)):
+            segment.slots = self._slots.take(len(segment))
+            self._order.count_host(segment, 1)
+        return segment.slots is not None
 
     def bring(self, segment: Segment) -> bool:
         """Moves a segment from the pages to slots in host memory. Returns False if there is no room."""
-        if not self._make_room(len(segment)):
+        if not self.copy(segment):
             return False
-        self._take_slots(segment)
         if segment.pages is not None:
             self._leave_pages(segment)
         return True
@@ -173,11 +189,7 @@ class Catalogue:
 
     def fetch(self, segment: Segment) -> bool:
         """Gives a segment without rows here slots in host memory, pinned. Returns False if there is no room."""
-        segment.pins += 1
-        if segment.slots is None and self._make_room(len(segment)):
-            self._take_slots(segment)
-        if segment.slots is None:
-            segment.pins -= 1
+        segment.pins += self.copy(segment)
         return segment.slots is not None
 
     def written(self, segment: Segment) -> None:
@@ -252,17 +264,13 @@ class Catalogue:
         if missing > 0:
             return False
         for segment in leaving:
-            if segment.is_on_disk:
+            if segment.is_on_disk or segment.pages is not None:
                 self._give_slots(segment)
                 self.version += 1
             else:
                 self.drop(segment)
                 self.evicted += 1
         return True
-
-    def _take_slots(self, segment: Segment) -> None:
-        segment.slots = self._slots.take(len(segment))
-        self._order.count_host(segment, 1)
 
     def _give_slots(self, segment: Segment) -> None:
         self._slots.give_back(segment.slots)

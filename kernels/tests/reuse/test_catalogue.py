@@ -134,6 +134,19 @@ def test_a_segment_leaves_the_pages_with_the_first_of_its_blocks_and_is_brought_
     assert catalogue.bring(segment) and len(segment.slots) == 80 and catalogue.host_tokens == 80
 
 
+def test_a_copy_in_host_memory_outlives_the_pages_and_goes_first_if_there_is_no_room():
+    catalogue = Catalogue(100, block_size=16)
+    pages = np.arange(40, 120)
+    first, second = (
+        catalogue.add(HERE, tokens(seed), 0, b"", is_exact=True, user=b"", pages=pages + 1000 * seed) for seed in (0, 1)
+    )
+    assert catalogue.copy(first) and first.pages is not None and catalogue.host_tokens == 80
+    # no room for both: the first one stays in the pages
+    assert catalogue.copy(second) and first.slots is None and first.pages is not None
+    catalogue.vacate_all()
+    assert catalogue.get(first.name) is None and second.pages is None and len(second.slots) == 80
+
+
 class Book(RuleBasedStateMachine):
     """Slots are never handed out twice, whatever is entered, used, pinned and dropped."""
 
@@ -152,7 +165,8 @@ class Book(RuleBasedStateMachine):
     def hand_out(self, block, is_admitted):
         for segment, pages in self.catalogue.vacate(block):
             assert block in pages // 16
-            if not (is_admitted and self.catalogue.bring(segment)):
+            # what has been copied is there already
+            if segment.slots is None and not (is_admitted and self.catalogue.bring(segment)):
                 self.catalogue.drop(segment)
 
     @rule()
@@ -166,7 +180,7 @@ class Book(RuleBasedStateMachine):
 
     @rule(
         data=st.data(),
-        action=st.sampled_from(["use", "pin", "unpin", "drop", "written", "fetch", "cut", "bring", "place"]),
+        action=st.sampled_from(["use", "pin", "unpin", "drop", "written", "fetch", "cut", "copy", "bring", "place"]),
     )
     def touch(self, data, action):
         held = list(self.catalogue._segments.values())
@@ -183,10 +197,13 @@ class Book(RuleBasedStateMachine):
             self.catalogue.drop(segment)
         elif action == "written" and segment.slots is not None:
             self.catalogue.written(segment)
+        elif action == "copy" and segment.pages is not None:
+            assert self.catalogue.copy(segment) == (segment.slots is not None)
         elif action == "bring" and segment.pages is not None:
             self.catalogue.bring(segment)
         elif action == "place" and segment.pages is not None:
             self.catalogue.place(segment, segment.pages + 20)
+            assert segment.slots is None
         elif action == "cut" and segment.is_at_hand and not segment.pins:
             begin = data.draw(st.integers(0, len(segment) - 1))
             end = data.draw(st.integers(begin + 1, len(segment)))
@@ -207,7 +224,6 @@ class Book(RuleBasedStateMachine):
                 found = self.catalogue.find(segment.namespace, segment.tokens)
                 assert [one.segment for one in found] == [segment]
             assert segment.slots is not None or segment.is_on_disk or segment.pages is not None
-            assert segment.slots is None or segment.pages is None
 
     @invariant()
     def blocks_know_who_lies_in_them(self):

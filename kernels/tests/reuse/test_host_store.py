@@ -1,5 +1,7 @@
 """Rows come back as they went in, turned as the model turns them, and averaged to the mean of what they would be."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from cases import plain_turns
@@ -10,6 +12,7 @@ from reprise_kernels.kv_fill import naive_kv_fill
 from reprise_reuse.host_rows import CodedRows, PlainRows
 from reprise_reuse.host_store import BITS, HostStore, Rows, RowShape, slots_in
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.streams import SideStream
 
 HEADS, DIM, LAYERS = 2, 64, 3
 
@@ -56,14 +59,19 @@ def test_a_gpu_reads_and_writes_pinned_rows_in_the_order_of_the_calls():
     rows = PlainRows((LAYERS, 4000, HEADS, DIM), torch.bfloat16, pinned=True)
     assert rows._is_reached
     slots, place = torch.arange(3000), torch.device("cuda")
+    side = SideStream(place)
     for turn in range(10):
         new = torch.full((3000, HEADS, DIM), float(turn), device=place, dtype=torch.bfloat16)
         # keeps the GPU busy, so that nothing is done yet when a call returns
         busy = torch.randn(4096, 4096, device=place)
         for _ in range(5):
             busy = busy @ busy
-        rows.put(1, slots, new)
-        read = rows.get(1, slots.flip(0), place)
+        # whoever reads and writes on which stream
+        with side.behind(side.mark()) if turn % 3 == 1 else nullcontext():
+            rows.put(1, slots, new)
+        with side.behind(side.mark()) if turn % 3 == 2 else nullcontext():
+            read = rows.get(1, slots.flip(0), place)
+        side.wait(side.launched)
         if turn % 2:
             rows.load_state(slots, {"rows": torch.full((LAYERS, 3000, HEADS, DIM), -1.0, dtype=torch.bfloat16)})
             assert torch.all(rows.get(1, slots, place) == -1)

@@ -42,8 +42,8 @@ def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
     assert done.stderr == (
-        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-32k sglang-reuse-test pages-stock "
-        "pages test tune bench sanitize\n"
+        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-32k host-tier "
+        "sglang-reuse-test pages-stock pages test tune bench sanitize\n"
     )
 
 
@@ -102,7 +102,8 @@ def test_with_a_gpu_it_measures_reuse_with_vllms_defaults_first_and_then_the_ker
     assert code == 0
     asked = [line for line in asked if not line.startswith("-c import")]
     assert [line.split()[1] for line in asked] == [
-        "pytest", *["quality.device.reuse"] * 3, "pytest", *["quality.device.pages"] * 2, "pytest", "pytest",
+        "pytest", *["quality.device.reuse"] * 3, "quality.device.host_tier", "pytest",
+        *["quality.device.pages"] * 2, "pytest", "pytest",
         "lab_kernels.tune", "lab_kernels.aot", "lab_kernels.bench", "pytest",
     ]  # fmt: skip
     assert not any("--eager" in line or "--engine" in line for line in asked[:4])

@@ -31,7 +31,7 @@ def _spec(variant: str, dtype: str, rotary: int, interleaved: bool) -> CompileSp
         f"kv_fill ({variant})",
         kv_fill_kernel,
         dict.fromkeys(ADDRESSES, "*i64") | indices | {"Cos": "*fp32", "Sin": "*fp32", "Like": f"*{dtype}"}
-        | {"rows": "i32"} | dict.fromkeys(STRIDES, "i32"),
+        | {"rows": "i32", "layers": "i32"} | dict.fromkeys(STRIDES, "i32"),
         {
             "HEADS": 8, "HEAD_DIM": 128, "ROTARY_DIM": rotary, "INTERLEAVED": interleaved, "BLOCK_T": config["rows"],
             "BLOCK_PAIRS": rotary // 2, "BLOCK_REST": max(128 - rotary, 1), "BLOCK_D": 128,

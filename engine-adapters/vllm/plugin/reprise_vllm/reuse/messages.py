@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 class ReuseStep:
     """Everything that workers do for reuse in one step; of files, what `reprise_reuse.disk.messages.DiskOrders` says.
 
-    The order is: read moves, reset, drop files, fetch, load, write moves, save, check, write files. Moves are written
-    immediately if no load reads the slots they write.
+    The order is: read moves, reset, drop files, fetch, load, write moves, save, check, write files, copy. Moves are
+    written immediately if no load reads the slots they write.
     """
 
     moves: "list[Move]" = field(default_factory=list)
+    copies: "list[Move]" = field(default_factory=list)
+    """moves of rows whose pages the step leaves alone; they stay there, too"""
     loads: "list[Load]" = field(default_factory=list)
     saves: "list[Save]" = field(default_factory=list)
     checks: "list[Check]" = field(default_factory=list)
@@ -46,7 +48,8 @@ class ReuseStep:
     @property
     def is_empty(self) -> bool:
         of_disk = (self.fetches, self.writes, self.dropped_files, self.remote)
-        return not any((self.moves, self.loads, self.saves, self.checks, *of_disk, self.aborted, self.is_reset))
+        of_rows = (self.moves, self.copies, self.loads, self.saves, self.checks)
+        return not any((*of_rows, *of_disk, self.aborted, self.is_reset))
 
 
 class RepriseMetadata(KVConnectorMetadata):

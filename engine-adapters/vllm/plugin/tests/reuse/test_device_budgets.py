@@ -1,6 +1,8 @@
 """What a load costs a GPU: launches, bytes, and looks at the device, counted without one."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.utils._python_dispatch import TorchDispatchMode
 from vllm.model_executor.custom_op import CustomOp
 from vllm.model_executor.layers.attention import attention
@@ -108,8 +110,6 @@ class WorkerDouble:
             num_kv_heads=HEADS, head_size=DIM, impl=SimpleNamespace(do_kv_cache_update=write), num_heads=HEADS * GROUP
         )
         shape = (blocks, HEADS, SIZE, 2 * DIM)
-        from torch._subclasses.fake_tensor import unset_fake_temporarily
-
         with unset_fake_temporarily():
             layout = PageLayout(layer, torch.zeros(shape, dtype=torch.bfloat16), blocks, SIZE)
             store = HostStore(
@@ -203,6 +203,32 @@ def test_a_load_by_graphs_launches_no_more_for_more_layers_and_never_looks_at_th
         assert gpu_kernel_doubles == ["kv_fill", *["graph"] * (2 if given.budget else 1)]
         launched.append(counting.count)
     assert max(launched) == launched[0] == launched[1] <= 100
+
+
+def test_rows_of_host_memory_come_in_one_launch_and_nobody_looks_at_the_device(
+    gpu_double, gpu_kernel_doubles, monkeypatch
+):
+    given = load_of(16, 0)
+    here = [replace(piece, pages=None, slots=np.arange(piece.start, piece.end)) for piece in given.pieces[::2]]
+    given = replace(given, pieces=sorted([*here, *given.pieces[1::2]], key=lambda piece: piece.start))
+    worker = with_kernel(WorkerDouble(2, 600, gpu_double))
+    # what of a segment is no row, the processor keeps
+    kept = SimpleNamespace(
+        holds=lambda *_: True, spread=np.zeros_like, read_by_kernels=lambda _: nullcontext(),
+        positions=SimpleNamespace(numpy=lambda: np.zeros(4096, np.int32)),
+    )  # fmt: skip
+    worker.stored._store = worker.stored.kernel._store = kept
+    monkeypatch.setattr(worker.stored.kernel, "_host", "rows of host memory")
+    launched_before = []
+
+    def beside() -> nullcontext:
+        launched_before.append(list(gpu_kernel_doubles))
+        return nullcontext()
+
+    opened = OpenLoad.of(given, SIZE, gpu_double)
+    assert not opened.fill(worker.stored, beside)
+    # what is in pages is read first: the load may take them over
+    assert launched_before == [["kv_fill"]] and gpu_kernel_doubles == ["kv_fill"] * 2
 
 
 def test_whoever_looks_at_the_device_is_found_out(gpu_double):

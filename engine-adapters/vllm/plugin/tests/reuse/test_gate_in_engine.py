@@ -164,7 +164,7 @@ def test_a_cache_is_reset_while_loads_are_open(engine, monkeypatch, reset_by):
     added.add_request("running", {"prompt_token_ids": FIRST, "cache_salt": "u"}, engine.sampling({"reuse": "off"}, 64))
     added.step()
     added.step()
-    assert engine.worker._open
+    assert engine.worker._late
     if reset_by == "reset":
         assert engine.core.reset_prefix_cache(reset_running_requests=True, reset_connector=True)
     else:
@@ -173,7 +173,7 @@ def test_a_cache_is_reset_while_loads_are_open(engine, monkeypatch, reset_by):
     answers = {}
     for _ in range(200):
         answers |= {output.request_id: output.outputs[0] for output in added.step() if output.finished}
-    assert not engine.worker._open and not engine.reuse._asked
+    assert not engine.worker._late and not engine.reuse._asked
     assert said(answers["late"]) == said(full_attention(engine, OTHER))
     assert len(said(answers["running"])) == 64
 

@@ -9,7 +9,9 @@ import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
 
+from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Load, Move, Piece, Save
+from reprise_reuse.to_device import to_device
 from reprise_vllm.reuse.messages import ReuseStep
 
 PAGES = 100 * BLOCK
@@ -73,6 +75,19 @@ def test_what_has_no_room_in_host_memory_is_forgotten(engine):
     assert engine.tokens_by_kind()["reused"] == 0 and host_tokens(engine) <= 2000
 
 
+@pytest.mark.parametrize("is_repeated", [True, False])
+def test_small_host_memory_gets_only_what_a_prompt_has_repeated(engine, monkeypatch, is_repeated):
+    monkeypatch.setattr(engine.reuse._pages, "_takes_all", False)
+    engine.ask([FIRST])
+    if is_repeated:
+        engine.ask([OTHER], {"reuse": 0})
+    flood(engine, 10_000, PAGES)
+    assert (host_tokens(engine) > 400) == is_repeated
+    engine.tokens_by_kind()
+    engine.ask([prompt([2, 0, 1, 5, 4, 3], question=7)], {"reuse": 0})
+    assert (engine.tokens_by_kind()["reused"] > 400) == is_repeated
+
+
 def test_a_reset_of_the_prefix_cache_forgets_what_lies_in_the_pages(engine):
     engine.ask([FIRST])
     assert engine.core.scheduler.kv_cache_manager.reset_prefix_cache()
@@ -125,6 +140,45 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
             assert said(answer)[:4] == said(right)
     assert engine.reuse.refusal is None
     assert engine.counts()["segments", "lost"] == 0
+
+
+class KernelDouble:
+    """Fills rows of all layers at once, without turning keys."""
+
+    reads_host_memory = True
+
+    def __init__(self, engine: ReusingEngine) -> None:
+        self._worker = engine.worker
+
+    def copy_pages(self, pages: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
+        slots = to_device(pages, self._worker.device)
+        self._write([self._worker.layout.read_slots(cache, slots) for cache in self._worker.stored._caches], to)
+
+    def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray, *, is_beside: bool) -> None:
+        store, device = self._worker.store, self._worker.device
+        self._write([store.get(layer, torch.from_numpy(slots), device) for layer in range(store.shape.layers)], to)
+
+    def _write(self, rows: Rows, to: np.ndarray) -> None:
+        stored, at = self._worker.stored, to_device(to, self._worker.device)
+        for layer, cache, (keys, values) in zip(stored._layers, stored._caches, rows, strict=True):
+            layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
+
+
+@pytest.mark.parametrize("with_kernel", [True, False])
+def test_what_a_load_takes_over_is_read_before_rows_of_host_memory_are_written_there(engine, monkeypatch, with_kernel):
+    worker = engine.worker
+    pages, slots = np.arange(5 * BLOCK, 6 * BLOCK), np.arange(BLOCK)
+    worker.stored.move([Move(slots.astype(np.int32), np.arange(9 * BLOCK, 10 * BLOCK), slots, 0, 504)])
+    (cache,) = worker.stored._caches
+    wanted = worker.layout.read_slots(cache, to_device(pages, worker.device))
+    monkeypatch.setattr(worker.stored, "kernel", KernelDouble(engine) if with_kernel else None)
+    # the first of its blocks is the one in which its second piece lies
+    pieces = [Piece(0, BLOCK, slots, 504), Piece(BLOCK, 2 * BLOCK, None, 505, pages=pages, position=BLOCK)]
+    ids = np.zeros(3 * BLOCK, np.int32)
+    worker.stored.fill(Load("a", ids, [[5, 6, 7]], 0, 2 * BLOCK, pieces, [], 0, "none", is_asynchronous=False))
+    found = worker.layout.read_slots(cache, to_device(pages + BLOCK, worker.device))
+    assert all(torch.equal(one, other) for one, other in zip(found, wanted, strict=True))
+    worker.store.forget(torch.from_numpy(slots))
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -232,11 +232,11 @@ def test_a_request_that_is_aborted_while_its_rows_are_computed_leaves_nothing_be
     added = engine.llm.llm_engine
     added.add_request("gone", {"prompt_token_ids": OTHER, "cache_salt": "t"}, engine.sampling({"reuse": 1.0}))
     added.step()
-    assert engine.worker._open
+    assert engine.worker._late
     added.abort_request(["gone"])
     for _ in range(20):
         added.step()
-    assert not engine.worker._open and not engine.reuse._asked
+    assert not engine.worker._late and not engine.reuse._asked
     answer = engine.ask([OTHER], {"reuse": 1.0})[0]
     assert said(answer) == said(full_attention(engine, OTHER))
 

@@ -1,17 +1,19 @@
 """What the scheduler's side knows about active requests, and its capacity limits."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reprise_reuse.costs import Costs
 from reprise_reuse.pieces import GroupBlocks, Load, Piece
 from reprise_reuse.prompts.claims import Claim, piece_of
 from reprise_reuse.prompts.storing import Computed
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Found, Segment
+from reprise_reuse.segments.eviction_order import PROBATION
 from reprise_reuse.work import RowWork
 from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
@@ -36,7 +38,16 @@ class Limits(NamedTuple):
     row_bytes: int
     has_windows: bool = False
     """some layers see a window only, so a request's rows are not all in its blocks"""
+    copies_beside: bool = False
+    """the device copies from and to host memory beside what it computes, as a GPU does"""
     work: RowWork = RowWork()
+
+    @property
+    def blocks_ahead(self) -> int:
+        """How many of the blocks that are handed out next are copied to host memory before."""
+        # two steps' full; host memory keeps twice as many beside what prompts have repeated
+        tokens = min(2 * self.most_checked, int(PROBATION * self.host_tokens) // 2)
+        return tokens // self.block_size if self.copies_beside else 0
 
 
 @dataclass(slots=True)
@@ -156,6 +167,11 @@ class Asked:
             list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
             self.private_from // block_size, self.exact_tokens, ratio, self.shared_with,
         )  # fmt: skip
+
+
+def delays_others(claim: Claim, costs: Costs, all_asked: Iterable[Asked]) -> bool:
+    """Whether answers would wait for a claim's copies from host memory longer than the shortest step takes."""
+    return claim.on_host > costs.rows_beside(1) and any(one.is_stored for one in all_asked)
 
 
 def prompt_of(request: "Request") -> np.ndarray:

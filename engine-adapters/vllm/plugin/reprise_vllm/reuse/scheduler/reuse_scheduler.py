@@ -22,7 +22,7 @@ from reprise_vllm.engine.private_hashes import is_cached, public_hashes
 from reprise_vllm.engine.window_blocks import WindowBlocks
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.scheduler.asked import Asked, Limits, namespace_of, prompt_of, why_stock
+from reprise_vllm.reuse.scheduler.asked import Asked, Limits, delays_others, namespace_of, prompt_of, why_stock
 from reprise_vllm.reuse.scheduler.continuations import Continuations
 from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
 from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
@@ -50,7 +50,7 @@ class ReuseScheduler:
         self._limits = limits
         # files of earlier runs may exist, so names start at the current time
         self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size)
-        self._pages = PageTier(self._catalogue, limits.block_size)
+        self._pages = PageTier(self._catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead)
         self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._windows = WindowBlocks()
@@ -125,8 +125,7 @@ class ReuseScheduler:
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
-            self._settings.method, self.costs, is_lossless=not self._settings.is_lossy,
-            asked=asked.wish.question,
+            self._settings.method, self.costs, is_lossless=not self._settings.is_lossy, asked=asked.wish.question,
         )  # fmt: skip
         asked.unclaimed_because = why_unclaimed(found, claim, self._settings.when)
         if asked.unclaimed_because is not None or claim is None:
@@ -139,6 +138,7 @@ class ReuseScheduler:
         taken = self._seconds_claimed + claim.seconds.load + claim.seconds.rest
         asked.is_late = claim.gaps + claim.budget > 0 and taken > self.costs.prefill(0, self._limits.rows_per_step)
         asked.is_late |= self._limits.has_windows  # else vLLM could not be told that it failed
+        asked.is_late |= self._limits.copies_beside and delays_others(claim, self.costs, self._asked.values())
         return claim.end - cached, asked.is_late
 
     def allocated(self, request: "Request", blocks: GroupBlocks, external: int) -> None:
@@ -174,6 +174,7 @@ class ReuseScheduler:
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()
         self._step.remote = self._remote.take_orders(is_reset=self._step.is_reset)
+        self._step.copies = self._pages.copy_ahead(self.costs.rows_beside(output.total_num_scheduled_tokens))
         self._seconds_claimed = 0.0
         step, self._step = self._step, ReuseStep()
         return None if step.is_empty else step
@@ -220,8 +221,7 @@ class ReuseScheduler:
 
     def reuse_of(self, request_id: str) -> Reuse | None:
         """Returns how much of the request differs from full attention, or None if nothing does."""
-        asked = self._asked.get(request_id)
-        if asked is None or asked.exact_tokens is None:
+        if (asked := self._asked.get(request_id)) is None or asked.exact_tokens is None:
             return None
         return Reuse(asked.exact_tokens, asked.reused, asked.recomputed)
 

@@ -46,6 +46,7 @@ def start_scheduler(
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,
         row_bytes=row.bytes,
+        copies_beside=config.device_config.device_type == "cuda",
         work=RowWork(even_keys(config)) if settings.ratio_of == "work" else RowWork(),
     )
     logger.info(

@@ -1,6 +1,5 @@
 """The workers' side of reuse: fills requests' pages, and keeps rows in host memory."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -26,12 +25,14 @@ from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import Part, affordable_rows, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
+from reprise_reuse.streams import SideStream
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
+from reprise_vllm.reuse.rows.late_loads import LateLoads
 from reprise_vllm.reuse.rows.moving_rows import MovingRows
 
 if TYPE_CHECKING:
@@ -80,11 +81,11 @@ class ReuseWorker:
             FillKernel, layout, caches, self.store, exact.of(0), is_neox=parts.rotaries[0].is_neox
         )  # fmt: skip
         """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
-        self._moving = MovingRows(self.stored)
+        self._moving = MovingRows(self.stored, SideStream(self.device))
         self.tiers = Tiers(disk, remote, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
         self.costs, self.clock = EVEN, Clock(self.device)
-        self._open: deque[OpenLoad] = deque()
+        self._late = LateLoads(SideStream(self.device), self.pages.ranks)
         self._loaded: set[str] = set()
         # the device has yet to say whether their rows were what was stored
         self._unread: list[OpenLoad] = []
@@ -97,6 +98,12 @@ class ReuseWorker:
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
+        # the step may write to pages that were given back at a reset
+        for request_id in step.aborted:
+            self._abort(request_id)
+        if step.loads:
+            # of copies that loads may read now
+            self._lose_changed()
         with self._or_lose(step.moves):
             self._moving.begin(step)
         # vLLM calls `begin_step` only after the step's forward, which may overwrite what they need
@@ -107,8 +114,6 @@ class ReuseWorker:
     def begin_step(self, step: ReuseStep) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
         self.tiers.tend(step, step.remote, self.report)
-        for request_id in step.aborted:
-            self._abort(request_id)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):
             self._moving.finish()
@@ -128,8 +133,7 @@ class ReuseWorker:
     @torch.inference_mode()
     def go_on(self, seconds: float) -> None:
         """Computes rows of the open loads, oldest first, for about so many seconds, as predicted."""
-        while self._open and seconds > 0:
-            opened = self._open[0]
+        while seconds > 0 and (opened := self._late.next()) is not None:
             if opened.rows is None:
                 self._choose([opened])
                 seconds -= opened.load.asking
@@ -140,7 +144,7 @@ class ReuseWorker:
             self._compute([(opened, rows)])
             seconds = 0 if len(opened.rows) else seconds - taken
             if not len(opened.rows):
-                self._open.popleft()
+                self._late.end(opened)
                 self._loaded.add(opened.load.request_id)
 
     @torch.inference_mode()
@@ -165,6 +169,8 @@ class ReuseWorker:
         for check in step.checks:
             report_check(self, check, self._faults)
         self.tiers.write(step, step.remote)
+        with self._or_lose(step.copies):
+            self._moving.copy(step.copies)
 
     def take_loaded(self) -> set[str]:
         """Returns the requests whose asynchronous loads have ended since the last call."""
@@ -186,16 +192,19 @@ class ReuseWorker:
         In order, since a load's pages may be those that an earlier one reads. Returns those that must finish now.
         """
         opened = [self._open_load(load) for load in loads]
-        self._open.extend(one for one in opened if one.load.is_asynchronous)
+        for one in opened:
+            if one.load.is_asynchronous:
+                self._late.add(one)
         return [one for one in opened if not one.load.is_asynchronous]
 
     def _open_load(self, load: Load) -> OpenLoad:
         opened = OpenLoad.of(load, self._block_size, self.device)
         self._unread.append(opened)
         self.report.figures["loads", load.kind] += 1
+        beside = partial(self._late.copying, opened, self.clock) if load.is_asynchronous else None
         try:
             with self.clock.phase("filling"):
-                self._do_without(opened, opened.fill(self.stored))
+                self._do_without(opened, opened.fill(self.stored, beside))
         except Exception:
             self._faults.happened("filling", "a request's rows could not be reused, vLLM computes them", self.report)
             self._leave_to_engine(opened)
@@ -209,6 +218,9 @@ class ReuseWorker:
         unread, self._unread = self._unread, []
         for opened in unread:
             self._do_without(opened, opened.changed_owners())
+        self._lose_changed()
+
+    def _lose_changed(self) -> None:
         for move in self._moving.take_changed():
             self._lose(move.slots, move.owner)
 
@@ -283,6 +295,6 @@ class ReuseWorker:
         self.failed.add(load)
 
     def _abort(self, request_id: str) -> None:
-        for opened in [one for one in self._open if one.load.request_id == request_id]:
-            self._open.remove(opened)
+        for opened in self._late.of(request_id):
+            self._late.end(opened)
             self._loaded.add(request_id)

@@ -68,8 +68,8 @@ class WorkerSide:
 
     def prepare(self, step: ReuseStep | None) -> None:
         """Implements `handle_preemptions`."""
-        if self._worker is not None and step is not None:
-            self._worker.prepare(step)
+        if self._worker is not None:
+            self._worker.prepare(step or ReuseStep())
 
     def begin_step(self, step: ReuseStep | None) -> None:
         """Implements `start_load_kv`."""
