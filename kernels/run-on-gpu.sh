@@ -11,7 +11,8 @@
 #   reuse-stock  the same prompts without the plugin
 #   reuse-32k    longer prompts
 #   sglang-reuse-test      the SGLang plugin's reuse in SGLang's scheduler, on this device
-#   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
+#   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages, both with
+#                          vLLM's defaults
 # Longer steps, of the kernels alone:
 #   test (9 minutes), tune (8, and the compiler's table), bench (6; without `test` before it, it runs the tests itself),
 #   sanitize (7)
@@ -175,9 +176,7 @@ for step in "$@"; do
   sglang-reuse-test) sglang_reuse_test ;;
   reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
   pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
-  # page selection needs attention outside the graphs
-  pages) measure pages pages --contexts 8192 32768 --batches 1 8 \
-    --engine '{"compilation_config": {"cudagraph_mode": "PIECEWISE"}}' ;;
+  pages) measure pages pages --contexts 8192 32768 --batches 1 8 ;;
   test) test_kernels ;;
   *) "$step" ;;
   esac
