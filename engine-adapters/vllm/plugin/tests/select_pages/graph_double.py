@@ -196,5 +196,24 @@ class Decoding:
             layer.impl.do_kv_cache_update(layer, keys, values, layer.kv_cache, slots)
 
 
+# the requests in the rows of each step
+STEPS = [
+    *[[0, 1]] * 3,
+    *[[2, 0, 3]] * 9,
+    *[[3, 2]] * 3,
+    *[[1]] * 2,
+    *[[0, 1, 2, 3, 4]] * 9,
+    *[[4]] * 3,
+    *[[2, 4, 3, 0]] * 5,
+]
+
+
+def start(decoding: Decoding) -> Decoding:
+    """Places 0 and 1 are dense, the others sparse, one of them too short at first."""
+    for holder, (length, ratio) in enumerate([(100, None), (70, 1.0), (300, 0.2), (410, 0.5), (60, 0.3)]):
+        decoding.start(holder, length, ratio if ratio != 1.0 else None)
+    return decoding
+
+
 def fail(message: str, *given: Any, **named: Any) -> None:
     raise AssertionError(message % given)

@@ -1,33 +1,21 @@
 """Page selection within full CUDA graphs: addresses that stay, layers captured once, and no look at the device."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from graph_double import LAYERS, Decoding
+from graph_double import DIM, HEADS, LAYERS, PAGE, STEPS, Decoding, start
 from launch_counting import Counting
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 
 from reprise_vllm.engine.page_layout import PageLayout
-
-# the requests in the rows of each step
-STEPS = [
-    *[[0, 1]] * 3,
-    *[[2, 0, 3]] * 9,
-    *[[3, 2]] * 3,
-    *[[1]] * 2,
-    *[[0, 1, 2, 3, 4]] * 9,
-    *[[4]] * 3,
-    *[[2, 4, 3, 0]] * 5,
-]
-
-
-def start(decoding: Decoding) -> Decoding:
-    """Places 0 and 1 are dense, the others sparse, one of them too short at first."""
-    for holder, (length, ratio) in enumerate([(100, None), (70, 1.0), (300, 0.2), (410, 0.5), (60, 0.3)]):
-        decoding.start(holder, length, ratio if ratio != 1.0 else None)
-    return decoding
+from reprise_vllm.select_pages.worker import selection
 
 
 def test_a_captured_layer_part_gives_in_every_later_step_what_eager_layers_give(monkeypatch):
@@ -50,6 +38,14 @@ def test_a_captured_layer_part_gives_in_every_later_step_what_eager_layers_give(
     assert graphs.rows.counts == counted
     assert 50 < counted["pages_read", "listed"] < counted["pages_read", "all"]
     assert counted["pages_choices", "made"] > 20
+
+
+def test_the_kernels_themselves_run_alike_in_every_later_step():
+    """In a process of its own: Triton's interpreter is chosen at import."""
+    script = Path(__file__).parent / "interpreted_layers.py"
+    environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("in_graphs", [False, True])
@@ -160,6 +156,21 @@ def test_a_graphs_step_never_looks_at_the_device_and_its_build_takes_no_more_lau
         decoding.lengths[holders] += 1
     assert decoding.selection.refusal is None and decoding.rows.counts["pages_choices", "made"] >= 3
     assert len(taken) == 3 and max(taken) <= 16
+
+
+def test_a_step_that_a_graph_runs_may_leave_less_unread(monkeypatch):
+    decoding = Decoding(monkeypatch, in_graphs=True)
+    decoding.rows.add(0, 0.1)
+    read, pays = selection.PageSettings(least_tokens=64), decoding.selection._pays
+    decoding.selection.settings, decoding.selection._device = read, torch.device("cuda")
+    # 36 of 40 pages, keys and values of two heads and layers
+    unread = 36 * PAGE * 2 * HEADS * DIM * 4 * LAYERS
+    monkeypatch.setattr(selection, "LEAST_SAVING", unread + 1)
+    monkeypatch.setattr(selection, "LEAST_SAVING_IN_GRAPHS", unread)
+    given = np.array([40 * PAGE + 1]), np.array([0])
+    assert pays(*given, only_decodes=True) and not pays(*given, only_decodes=False)
+    decoding.selection.in_graphs = False
+    assert not pays(*given, only_decodes=True)
 
 
 def test_whoever_looks_at_the_device_is_found_out(gpu_double):

@@ -9,7 +9,7 @@ from reprise_pages.choice import always_listed, best_pages
 from reprise_pages.selectors import AttentionMass
 from reprise_vllm.select_pages.wishes.settings import PageSettings
 from reprise_vllm.select_pages.worker.check_engine import Shape
-from reprise_vllm.select_pages.worker.step import SparseStep, Step, take
+from reprise_vllm.select_pages.worker.step import SparseStep, Step
 from reprise_vllm.select_pages.worker.summaries import PageSummaries
 from reprise_vllm.select_pages.worker.tables import KernelTables
 
@@ -77,11 +77,15 @@ class PageChooser:
 
     def _by_torch(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
         shape, only, due = self._shape, step.only, step.due
-        mine = query.index_select(0, step.queries[:due]) if only is None else query.narrow(0, only.query, 1)
+        summaries = self._summaries.values[index]
+        if only is None:
+            mine, summaries = query.index_select(0, step.queries[:due]), summaries.index_select(0, step.slots[:due])
+        else:
+            # views: a request's summaries need not be copied
+            mine, summaries = query.narrow(0, only.query, 1), summaries.narrow(0, only.slot, 1)
         mine = mine.view(-1, shape.heads, shape.queries, shape.head_dim).float() * shape.scale
-        summary = take(self._summaries.values[index], step.slots[:due], only)[..., : step.due_full]
         there = torch.arange(step.due_full, device=query.device) < self._ends(step)[:, None]
-        self._keep(step, index, self._selector.scores(mine, summary, there, shape.page))
+        self._keep(step, index, self._selector.scores(mine, summaries[..., : step.due_full], there, shape.page))
 
     def _keep(self, step: SparseStep, index: int, scores: torch.Tensor) -> None:
         """Keeps the blocks of the best pages."""

@@ -67,8 +67,3 @@ class SparseStep(Step):
     """the engine's metadata"""
     rewritten: "CommonAttentionMetadata"
     """the same with our table and lengths"""
-
-
-def take(values: torch.Tensor, slots: torch.Tensor, only: Only | None) -> torch.Tensor:
-    """Returns the rows of `slots`. If there is only one, returns a view, to avoid copying a request's summaries."""
-    return values.index_select(0, slots) if only is None else values.narrow(0, only.slot, 1)
