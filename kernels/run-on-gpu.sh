@@ -12,7 +12,8 @@
 #   reuse-32k    longer prompts
 #   host-tier    steps of others while rows go to host memory and come from there, beside the forwards and before them
 #   sglang-reuse-test      the SGLang plugin's reuse in SGLang's scheduler, on this device
-#   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
+#   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages, both with
+#                          vLLM's defaults
 # Longer steps, of the kernels alone:
 #   test (9 minutes), tune (8, and the compiler's table), bench (6; without `test` before it, it runs the tests itself),
 #   sanitize (7)
@@ -177,9 +178,7 @@ for step in "$@"; do
   reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
   host-tier) measure host-tier host_tier ;;
   pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
-  # page selection needs attention outside the graphs
-  pages) measure pages pages --contexts 8192 32768 --batches 1 8 \
-    --engine '{"compilation_config": {"cudagraph_mode": "PIECEWISE"}}' ;;
+  pages) measure pages pages --contexts 8192 32768 --batches 1 8 ;;
   test) test_kernels ;;
   *) "$step" ;;
   esac

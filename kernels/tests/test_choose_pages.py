@@ -9,7 +9,7 @@ from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.choose_pages import Due, choose_pages, naive_choose_pages, naive_page_scores
+from reprise_kernels.choose_pages import Due, choose_pages, dispatch, naive_choose_pages, naive_page_scores
 from reprise_pages.selectors import AttentionMass
 
 SLOTS, ROWS, SINKS, RECENT, SCALE = 4, 6, 1, 2, 0.3
@@ -26,7 +26,7 @@ def case(dtype, seed, requests, most, key_heads, group, head_dim):
     rows, slots, at = (torch.randperm(n, generator=random)[:requests] for n in (ROWS, SLOTS, ROWS))
     source = torch.stack([torch.randperm(most + 5, generator=random) for _ in range(requests)])
     where = indices(torch.stack((rows, slots, full, listed, at), 1))
-    return query, moments, Due(where, indices(source), most)
+    return query, moments, Due(where, indices(source), most, indices(torch.tensor([requests])))
 
 
 shapes = {
@@ -36,10 +36,15 @@ shapes = {
 }  # fmt: skip
 
 
+def empty(due):
+    """Returns lists and a table in which nothing is written."""
+    sizes = (SLOTS, due.most + 2), (ROWS, due.most + 1)
+    return tuple(torch.full(size, -1, dtype=torch.int32, device=DEVICE) for size in sizes)
+
+
 def check(query, moments, due, tokens):
     """Chooses pages and asserts that they are those of the specification, or as good within rounding."""
-    chosen = torch.full((SLOTS, due.most + 2), -1, dtype=torch.int32, device=DEVICE)
-    table = torch.full((ROWS, due.most + 1), -1, dtype=torch.int32, device=DEVICE)
+    chosen, table = empty(due)
     choose_pages(query, moments, due, tokens, SCALE, SINKS, RECENT, chosen, table)
     chosen, table = chosen.cpu(), table.cpu()
     expected = naive_choose_pages(query.cpu(), moments.cpu(), due.where.cpu(), tokens, SCALE, SINKS, RECENT)
@@ -63,6 +68,43 @@ def check(query, moments, due, tokens):
 @given(**shapes)
 def test_pages_are_chosen_as_specified(dtype, tokens, **sizes):
     check(*case(dtype, **sizes), tokens)
+
+
+@given(**shapes, due_now=st.integers(0, SLOTS))
+def test_requests_that_do_not_choose_keep_their_lists(tokens, due_now, **sizes):
+    query, moments, due = case(torch.float32, **sizes)
+    given, fresh = (empty(due) for _ in range(2))
+    rest = (tokens, SCALE, SINKS, RECENT)
+    choose_pages(query, moments, due, *rest, *given)
+    due_now = min(due_now, len(due.where))
+    # the others' queries and summaries are other ones by now
+    query, moments = query.clone(), moments.clone()
+    kept = due.where[due_now:].long()
+    query[kept[:, 0]], moments[kept[:, 1]] = torch.nan, torch.nan
+    chosen, table = given[0].clone(), fresh[1]
+    due.count.fill_(due_now)
+    choose_pages(query, moments, due, *rest, chosen, table)
+    assert torch.equal(chosen, given[0]) and torch.equal(table, given[1])
+    if due_now == 0:
+        table.fill_(-1)
+        choose_pages(query, moments, due, *rest, chosen, table, only_list=True)
+        assert torch.equal(chosen, given[0]) and torch.equal(table, given[1])
+
+
+def test_of_a_step_without_requests_nothing_is_written():
+    query, moments, due = case(torch.float32, 0, requests=3, most=150, key_heads=2, group=3, head_dim=16)
+    due.where.zero_()
+    due.count.zero_()
+    given = empty(due)
+    choose_pages(query, moments, due, 16, SCALE, SINKS, RECENT, *given)
+    assert all(torch.all(one == -1) for one in given)
+
+
+@pytest.mark.parametrize("requests", [1, 3])
+def test_few_programs_share_the_pages_of_all_requests(requests, monkeypatch):
+    monkeypatch.setattr(dispatch, "_PROGRAMS", 4)
+    for seed in range(3):
+        check(*case(torch.float32, seed, requests=requests, most=150, key_heads=2, group=3, head_dim=16), 16)
 
 
 def test_of_pages_alike_the_first_are_listed():

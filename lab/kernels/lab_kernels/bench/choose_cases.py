@@ -20,7 +20,8 @@ def choose_cases(shape: Shape) -> Iterator[Case]:
         listed, each = max(_SINKS + _RECENT, round(_RATIO * pages)), torch.arange(requests)
         counts = torch.full_like(each, pages), torch.full_like(each, listed)
         source = shape.indices(torch.randperm(requests * pages).view(requests, pages))
-        due = Due(shape.indices(torch.stack((each, each, *counts, each), 1)), source, pages)
+        where = shape.indices(torch.stack((each, each, *counts, each), 1))
+        due = Due(where, source, pages, shape.indices(torch.tensor([requests])))
         chosen, table = (torch.zeros(requests, pages, dtype=torch.int32, device=shape.device) for _ in range(2))
         rest = (shape.page_size, scale, _SINKS, _RECENT, chosen, table)
 

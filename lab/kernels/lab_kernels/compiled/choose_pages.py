@@ -20,7 +20,8 @@ def tuned_specs() -> list[CompileSpec]:
     config, group = launch_config("choose_pages", INTERPRETED), HEADS // KEY_HEADS
     size = config["pages"]
     strides = ("stride_row", "stride_q_head", "stride_slot", "stride_head", "stride_number", "stride_mass")
-    floats = {"Moments": "*fp32", "Due": "*i32", "Mass": "*fp32", "Parts": "*fp32", "scale": "fp32", "end": "fp32"}
+    places = dict.fromkeys(("Where", "Due"), "*i32")
+    floats = {"Moments": "*fp32", **places, "Mass": "*fp32", "Parts": "*fp32", "scale": "fp32", "end": "fp32"}
     mass = CompileSpec(
         "choose_pages (mass bf16)", page_mass_kernel,
         {"Query": "*bf16", **floats, **dict.fromkeys((*strides, "blocks"), "i32")},
@@ -30,14 +31,14 @@ def tuned_specs() -> list[CompileSpec]:
     )  # fmt: skip
     score = CompileSpec(
         "choose_pages (score)", page_score_kernel,
-        {"Mass": "*fp32", "Parts": "*fp32", "Due": "*i32", "Scores": "*fp32",
+        {"Mass": "*fp32", "Parts": "*fp32", **places, "Scores": "*fp32",
          **dict.fromkeys(("stride_mass", "blocks", "sinks", "recent"), "i32")},
         {"HEADS": HEADS, "BLOCK_H": HEADS, "BLOCK_N": PAGES // size, "MASS_P": size, "BLOCK_P": SCORE_PAGES},
         4, even=("stride_mass",),
     )  # fmt: skip
     listing = CompileSpec(
         "choose_pages (list)", list_pages_kernel,
-        {"Scores": "*fp32", **dict.fromkeys(("Due", "Source", "Chosen", "Table"), "*i32"),
+        {"Scores": "*fp32", **dict.fromkeys(("Where", "Due", "Source", "Chosen", "Table"), "*i32"),
          **dict.fromkeys(("stride_scores", "stride_source", "stride_chosen", "stride_table"), "i32")},
         {"BLOCK": config["list"]}, config["list_warps"],
     )  # fmt: skip

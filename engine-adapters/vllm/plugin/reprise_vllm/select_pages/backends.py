@@ -13,11 +13,7 @@ from vllm.v1.attention.backends.registry import AttentionBackendEnum
 
 from reprise_vllm.select_pages.register_backends import BACKENDS
 from reprise_vllm.select_pages.worker.page_worker import begin_selection, is_wanted
-from reprise_vllm.select_pages.worker.proof import Proof
-
-STEP = "reprise_step"
-"""the attribute of attention metadata that holds the sparse requests of its step"""
-PROOF = "reprise_proof"
+from reprise_vllm.select_pages.worker.step import STEP
 
 
 def __getattr__(name: str) -> type:
@@ -53,26 +49,24 @@ def _builder(base: type) -> type:
                 # for another layer group, vLLM would replace only the block table and keep our lengths
                 self.supports_update_block_table = False
 
+            self._captures = False
+
+        def build_for_cudagraph_capture(self, common_attn_metadata: Any) -> Any:
+            self._captures = True
+            try:
+                return super().build_for_cudagraph_capture(common_attn_metadata)
+            finally:
+                self._captures = False
+
         def build(
             self, common_prefix_len: int, common_attn_metadata: Any, fast_build: bool = False, **named: Any
         ) -> Any:
-            selection = self.selection
-            if selection is None or selection.refusal is not None:
-                return super().build(common_prefix_len, common_attn_metadata, fast_build, **named)
-            try:
-                step = selection.rewrite(common_attn_metadata, all_pages=not selection.is_proven)
-                if step is not None:
-                    metadata = super().build(common_prefix_len, step.rewritten, fast_build, **named)
-                    step.build = super().build
-                    if selection.is_proven:
-                        setattr(metadata, STEP, step)
-                        return metadata
-                    stock = super().build(common_prefix_len, common_attn_metadata, fast_build, **named)
-                    setattr(stock, PROOF, Proof(selection, step, metadata))
-                    return stock
-            except Exception as error:
-                selection.give_up("fault", error)
-            return super().build(common_prefix_len, common_attn_metadata, fast_build, **named)
+            def stock(common: Any, fast_build: bool = fast_build) -> Any:
+                return base.build(self, common_prefix_len, common, fast_build, **named)
+
+            if self.selection is None:
+                return stock(common_attn_metadata)
+            return self.selection.metadata(common_attn_metadata, stock, is_captured=self._captures)
 
     Builder.__name__ = Builder.__qualname__ = f"Paged{base.__name__}"
     return Builder
@@ -87,30 +81,21 @@ def _impl(base: type) -> type:
             self, layer: Any, query: Any, key: Any, value: Any, kv_cache: Any, attn_metadata: Any, output: Any,
             *more: Any, **named: Any,
         ) -> Any:  # fmt: skip
-            if self.reprise_pages is not None:
-                proof = getattr(attn_metadata, PROOF, None)
-                if proof is not None:
-                    stock = super().forward(layer, query, key, value, kv_cache, attn_metadata, output, *more, **named)
-
-                    def attend(metadata: Any, scratch: Any) -> Any:
-                        return base.forward(self, layer, query, key, value, kv_cache, metadata, scratch, *more, **named)
-
-                    proof.see(self.reprise_pages[1], query, output, attend)
-                    return stock
-                step = getattr(attn_metadata, STEP, None)
-                if step is not None:
-                    attn_metadata = self._listed(step, query, attn_metadata)
+            step = getattr(attn_metadata, STEP, None)
+            if step is not None:
+                attn_metadata = self._listed(step, query, attn_metadata)
             return super().forward(layer, query, key, value, kv_cache, attn_metadata, output, *more, **named)
 
         def _listed(self, step: Any, query: Any, metadata: Any) -> Any:
             selection, index = self.reprise_pages
-            if step.fallback is None and selection.selector.per_layer:
+            if step.fallback is None and not (step.is_captured and selection.refusal is not None):
                 try:
                     selection.in_layer(step, index, query)
                 except Exception as error:
                     selection.give_up("fault", error)
-                    step.fallback = step.build(0, step.stock)
-            return step.of_layer(metadata, index) if step.fallback is None else step.fallback
+                    # nothing is sparse at capture, nor any more
+                    step.fallback = metadata if step.is_captured else step.build(step.stock)
+            return metadata if step.fallback is None else step.fallback
 
     Impl.__name__ = Impl.__qualname__ = f"Paged{base.__name__}"
     return Impl

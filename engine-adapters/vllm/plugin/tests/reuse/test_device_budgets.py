@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from launch_counting import Counting
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.utils._python_dispatch import TorchDispatchMode
 from vllm.model_executor.custom_op import CustomOp
-from vllm.model_executor.layers.attention import attention
 
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Load, Piece, Save
@@ -39,30 +39,6 @@ KERNELS = {
         torch.empty(q.shape[:2], device=q.device),
     ),
 }
-
-
-NO_LAUNCHES = ("empty", "new_empty", "detach", "lift_fresh", "alias", "device")
-
-
-class Counting(TorchDispatchMode):
-    """Counts operations that launch something: not views, and not allocations."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-        self.is_paused = False
-
-    def __torch_dispatch__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-        name = function.overloadpacket.__name__
-        if name.startswith("unified_"):
-            # vLLM's wrappers of attention: what they do is counted, and not they themselves
-            with self:
-                return getattr(attention, name)(*given, **(named or {}))
-        if self.is_paused:
-            return function(*given, **(named or {}))
-        if not function.is_view and not name.startswith(NO_LAUNCHES):
-            self.count += 1
-        return function(*given, **(named or {}))
 
 
 @pytest.fixture

@@ -80,7 +80,8 @@ def pages_that_are_left_out(engine: PagesEngine, monkeypatch: pytest.MonkeyPatch
 
     def with_a_page_twice(step: Any, index: int, query: torch.Tensor) -> None:
         in_layer(step, index, query)
-        step.tables[index, step.rows, 0] = step.tables[index, step.rows, 1]
+        blocks = engine.selection.tables.blocks
+        blocks[step.rows, 0] = blocks[step.rows, 1]
 
     monkeypatch.setattr(engine.selection, "in_layer", with_a_page_twice)
 

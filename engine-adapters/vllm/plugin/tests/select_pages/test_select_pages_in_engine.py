@@ -80,7 +80,7 @@ def test_what_the_kernel_gives_is_dense_attention_over_the_listed_pages(engine, 
     def compare(output: torch.Tensor) -> None:
         for step, index, query in listed:
             rows_at_once.add(len(step.rows))
-            for place, table in enumerate(step.tables[index, step.rows]):
+            for place, table in enumerate(selection.tables.blocks[step.rows]):
                 expected = masked_attention(selection, index, step, query, place, table)
                 got = output[int(step.queries[place])].flatten()
                 errors.append(float((got - expected).abs().max() / expected.abs().max()))
@@ -110,7 +110,7 @@ def masked_attention(
     pages = -(-length // shape.page)
     shorter = int(step.rewritten.seq_lens_cpu_upper_bound[row])
     listed = set(table[: -(-shorter // shape.page)].tolist())
-    blocks = step.source[place, :pages].long()
+    blocks = selection.tables.source[place, :pages].long()
     keys, values = selection.summaries.layout.read(selection.layers[index].kv_cache, blocks, 0, length)
     kept = torch.tensor([int(block) in listed for block in blocks]).repeat_interleave(shape.page)[:length]
     assert int(kept.sum()) == shorter

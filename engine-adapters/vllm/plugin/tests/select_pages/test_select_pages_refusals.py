@@ -9,6 +9,7 @@ from engine_config import full_attention, make_config
 from pages_engine import PagesEngine, prompt
 from served_models import describe, start_quickly
 
+from reprise_pages.affinity import KeyAffinity
 from reprise_vllm.engine.supported import NotSupportedError
 from reprise_vllm.select_pages.worker.check_engine import check_engine
 
@@ -47,8 +48,8 @@ def test_it_says_why_no_pages_are_selected_and_the_engine_answers(tmp_path: Path
 )
 def test_an_engine_is_refused_by_its_configuration(folder: Path, options: dict[str, Any], reason: str) -> None:
     layer = SimpleNamespace(impl=SimpleNamespace(), num_heads=2, num_kv_heads=1, head_size=64)
-    check_engine(make_config(folder), full_attention(), [layer], per_layer=False)
+    check_engine(make_config(folder), full_attention(), [layer], KeyAffinity())
     config = make_config(folder, **{name: one for name, one in options.items() if name != "kv_cache_dtype"})
     config.cache_config.cache_dtype = options.get("kv_cache_dtype", "auto")
     with pytest.raises(NotSupportedError, match=reason):
-        check_engine(config, full_attention(), [layer], per_layer=False)
+        check_engine(config, full_attention(), [layer], KeyAffinity())

@@ -9,6 +9,7 @@ import pytest
 from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 
+from reprise_vllm.select_pages.worker import check_engine
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 PROMPT = prompt(3, 500)
@@ -59,6 +60,53 @@ def test_other_selectors_list_as_many_pages(model, selector):
         assert engine.selection.refusal is None
         # a quarter, plus the pages filled since the last choice
         assert 0.25 < counts["pages_read", "listed"] / counts["pages_read", "all"] < 0.34
+
+
+@pytest.fixture
+def full_graphs_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands in for a GPU on which full CUDA graphs are on: the plugin serves as if they were, and nothing captures."""
+    monkeypatch.setattr(check_engine, "has_full_graphs", lambda config: True)
+
+
+@pytest.mark.parametrize("selector", ["attention-mass", "chess"])
+def test_with_full_graphs_answers_are_the_same_and_all_steps_read_one_table(model, selector, request):
+    prompts, ratios = [PROMPT, *(prompt(30 + i, 90 + 130 * i) for i in range(4))], [0.25, None, 0.1, 0.5, 0.25]
+    answers, counts, read = [], [], set()
+    for _ in range(2):
+        with running(model, {"selector": selector, "requests": 3}) as engine:
+            metadata = engine.selection.metadata
+
+            def watched(*given: Any, _metadata: Any = metadata, **named: Any) -> Any:
+                made = _metadata(*given, **named)
+                read.add((made.block_table.data_ptr(), made.seq_lens.data_ptr(), made.block_table.stride(0)))
+                return made
+
+            engine.selection.metadata = watched
+            read.clear()
+            # fewer and fewer run together
+            outputs = engine.llm.generate(
+                [{"prompt_token_ids": one} for one in prompts],
+                [engine.sampling(ratio, 20 + 9 * i) for i, ratio in enumerate(ratios)],
+                use_tqdm=False,
+            )
+            answers.append([said(output.outputs[0]) for output in outputs])
+            counts.append(engine.counts())
+            assert engine.selection.refusal is None
+        request.getfixturevalue("full_graphs_double")
+    assert answers[0] == answers[1] and counts[0] == counts[1]
+    assert counts[0]["pages_read", "listed"] < counts[0]["pages_read", "all"]
+    assert len(read) == 1
+
+
+def test_choosing_by_torch_in_each_layer_is_refused_with_full_graphs(model, full_graphs_double):
+    engine = PagesEngine(model, {"selector": "quest"})
+    try:
+        assert engine.worker.refusal == (
+            "a choice in each layer without kernels, within full CUDA graphs, is not supported"
+        )
+        assert len(said(engine.ask([PROMPT], 0.25, tokens=4)[0])) == 4
+    finally:
+        engine.close()
 
 
 def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model):

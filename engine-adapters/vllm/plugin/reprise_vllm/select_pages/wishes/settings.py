@@ -14,9 +14,12 @@ KEY = "pages"
 ASKED = "reprise_pages"
 """key of the wish in a request's `vllm_xargs`"""
 
-
 LEAST_SAVING = 20_000_000_000
 """what a GPU of 2024 reads in the time that choosing takes: the launches of three kernels per layer"""
+
+
+LEAST_SAVING_IN_GRAPHS = 3_000_000_000
+"""the same where a full CUDA graph launches them: what the kernels themselves take, estimated"""
 
 
 class PageSettingError(ValueError):
@@ -41,7 +44,7 @@ class PageSettings:
     least_tokens: int = 4096
     """shorter contexts stay dense: for them, reading less does not pay for choosing"""
     least_saving: int | None = None
-    """bytes of cache that a step must leave unread, else it is dense; None: `LEAST_SAVING` on a GPU, 0 on a CPU"""
+    """bytes of cache that a step must leave unread, else it is dense; None: as `LEAST_SAVING` says, on a CPU 0"""
     requests: int = 8
     """at most this many requests are sparse at once, each with room for summaries; further ones stay dense"""
     sinks: int = 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from reprise_pages.selectors import AttentionMass
 from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Shape:
     """per batch"""
 
 
-def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[Any], per_layer: bool) -> None:
+def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[Any], selector: Any) -> None:
     """Raises `NotSupportedError` if this engine cannot attend correctly over, or be given, a shorter list of pages."""
     from vllm.v1.kv_cache_interface import FullAttentionSpec
 
@@ -50,14 +51,18 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         "layers of different shapes": len({(one.num_heads, one.num_kv_heads, one.head_size) for one in layers}) != 1,
         "context parallelism": parallel.decode_context_parallel_size > 1
         or getattr(parallel, "prefill_context_parallel_size", 1) > 1,
+        # they would write the same tables
+        "microbatches": parallel.use_ubatching,
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
         "a quantised KV cache": cache.cache_dtype not in AS_COMPUTED,
-        "a choice in each layer with this attention backend": per_layer
+        "a choice in each layer with this attention backend": selector.per_layer
         and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
-        # a step without sparse rows uses stock tables, whose addresses a captured graph would keep
-        "full CUDA graphs": _has_full_graphs(config),
+        # torch chooses by tensors of the sizes of each step
+        "a choice in each layer without kernels, within full CUDA graphs,": selector.per_layer
+        and not isinstance(selector, AttentionMass)
+        and has_full_graphs(config),
     }
     for what, holds in reasons.items():
         if holds:
@@ -81,7 +86,8 @@ def _window(impl: Any) -> bool:
     return (getattr(impl, "sliding_window", None) or -1) not in (-1, (-1, -1))
 
 
-def _has_full_graphs(config: "VllmConfig") -> bool:
+def has_full_graphs(config: "VllmConfig") -> bool:
+    """Whether vLLM may capture attention, and so its metadata's addresses, in CUDA graphs."""
     if torch.device(config.device_config.device).type == "cpu" or config.model_config.enforce_eager:
         return False
     mode = config.compilation_config.cudagraph_mode

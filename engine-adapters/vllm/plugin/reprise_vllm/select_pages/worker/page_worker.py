@@ -98,7 +98,7 @@ def _begin(
 ) -> "PageSelection":
     from reprise_pages.selectors import make_selector
     from reprise_vllm.engine.private_answers import check_private_answers
-    from reprise_vllm.select_pages.worker.check_engine import check_engine, shape_of
+    from reprise_vllm.select_pages.worker.check_engine import check_engine, has_full_graphs, shape_of
     from reprise_vllm.select_pages.worker.selection import PageSelection
     from reprise_vllm.select_pages.worker.uncertainty import Uncertain
 
@@ -111,13 +111,16 @@ def _begin(
     context = config.compilation_config.static_forward_context
     layers = [context[name] for name in names]
     selector = make_selector(settings.selector, settings.grids, settings.chunks)
-    check_engine(config, spec, layers, selector.per_layer)
+    check_engine(config, spec, layers, selector)
     shape = shape_of(config, spec, layers[0])
     if settings.backtracks:
         worker.uncertain = Uncertain(
             settings.requests, shape.page, settings.max_entropy, settings.max_varentropy, device
         )
-    selection = PageSelection(settings, selector, shape, layers, worker.rows, worker.uncertain, device, logger)
+    selection = PageSelection(
+        settings, selector, shape, layers, worker.rows, worker.uncertain, device, logger,
+        in_graphs=has_full_graphs(config),
+    )  # fmt: skip
     for index, layer in enumerate(layers):
         layer.impl.reprise_pages = (selection, index)
     logger.info("reprise: selecting pages by %s, %g of a context at least", settings.selector, settings.min_ratio)

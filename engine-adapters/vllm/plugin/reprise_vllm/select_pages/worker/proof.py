@@ -1,15 +1,15 @@
-"""
-The self-test, in the first step with a sparse request: the step is served as stock, and compared with what our tables
-would give.
-"""
+"""The self-test, before the first step with a sparse request."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from reprise_vllm.select_pages.worker.selection import PageSelection
-from reprise_vllm.select_pages.worker.step import SparseStep
+if TYPE_CHECKING:
+    from vllm.v1.attention.backend import CommonAttentionMetadata
+
+    from reprise_vllm.select_pages.worker.selection import PageSelection
 
 # relative to the largest number in a layer's output: another order of pages is another order of summation
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
@@ -17,58 +17,69 @@ _TF32_TOLERANCE = 1e-2
 """of float32 on a GPU, whose attention kernels may multiply in TF32"""
 
 
-class Proof:
+def prove(
+    selection: "PageSelection", common: "CommonAttentionMetadata", row: int, holder: int, build: Callable[..., Any]
+) -> None:
     """
-    Proves that attention over our table of all pages, in any order, equals attention over the whole context, and that
-    summaries are built from the keys that the kernel reads.
+    Raises ValueError unless in every layer attention over our table of all pages, in any order, equals attention over
+    the whole context, and summaries are built from the keys that the kernel reads.
+
+    common  a step's, before its forward; row: of one of its decoding requests, and its holder
+
+    The context is that request's, without the token that this step will write; the query is random. Waits for the
+    device.
     """
+    length = int(common.seq_lens_cpu_upper_bound[row]) - 1
+    alone = _alone(common, row, holder, length)
+    shape, layers = selection.shape, selection.layers
+    query = torch.randn(1, shape.heads * shape.queries, shape.head_dim, generator=torch.Generator().manual_seed(0))
+    query = query.to(layers[0].kv_cache)
+    stock = build(alone, fast_build=True)
+    expected = [_attend(layer, query, stock, shape.heads) for layer in layers]
+    step = selection.rewrite(alone, all_pages=True)
+    ours = build(step.rewritten, fast_build=True)
+    blocks = common.block_table_tensor[row, : -(-length // shape.page)].long()
+    for index, layer in enumerate(layers):
+        if selection.selector.per_layer:
+            selection.in_layer(step, index, query)
+        got = _attend(layer, query, ours, shape.heads)
+        _compare(expected[index], got, f"all pages in layer {index} are not the whole context")
+        if index in (0, len(layers) - 1):
+            keys, values = selection.summaries.layout.read(layer.kv_cache, blocks, 0, length)
+            read = _attention(query.view(shape.heads, shape.queries, 1, -1), keys, values, layer.impl, shape.scale)
+            _compare(read, expected[index], f"keys of layer {index} are not what its pages hold")
 
-    def __init__(self, selection: PageSelection, step: SparseStep, ours: Any) -> None:
-        """ours: metadata of `step`, with all pages of every request listed."""
-        self._selection, self._step, self._ours = selection, step, ours
 
-    def see(
-        self, index: int, query: torch.Tensor, output: torch.Tensor, attend: Callable[[Any, torch.Tensor], Any]
-    ) -> None:
-        """
-        Compares one layer. After the last layer, selection starts.
+def _alone(common: "CommonAttentionMetadata", row: int, holder: int, length: int) -> "CommonAttentionMetadata":
+    """Returns metadata of a step in which only this request decodes its last written token."""
+    device = common.seq_lens.device
+    starts, lengths = torch.tensor([0, 1], dtype=torch.int32), torch.tensor([length], dtype=torch.int32)
+    return type(common)(
+        query_start_loc=starts.to(device), query_start_loc_cpu=starts, seq_lens=lengths.to(device),
+        seq_lens_cpu_upper_bound=lengths, num_reqs=1, num_actual_tokens=1, max_query_len=1, max_seq_len=length,
+        block_table_tensor=common.block_table_tensor[row : row + 1],
+        # nothing is written
+        slot_mapping=torch.full_like(common.slot_mapping[:1], -1), is_prefilling=torch.tensor([False]),
+        req_idx=np.array([holder]),
+    )  # fmt: skip
 
-        query, output  of the step; `attend(metadata, output)` is the layer's attention
-        """
-        selection = self._selection
-        if selection.refusal is not None:
-            return
-        try:
-            if selection.selector.per_layer:
-                selection.in_layer(self._step, index, query)
-            scratch = torch.zeros_like(output)
-            attend(self._step.of_layer(self._ours, index), scratch)
-            self._compare(output, scratch, f"all pages in layer {index} are not the whole context")
-            if index in (0, len(selection.layers) - 1):
-                self._compare_with_read_keys(index, query, output)
-        except Exception as error:
-            selection.give_up("self_test", error)
-            return
-        if index == len(selection.layers) - 1:
-            selection.forget_choices(self._step)
-            selection.is_proven = True
 
-    def _compare_with_read_keys(self, index: int, query: torch.Tensor, output: torch.Tensor) -> None:
-        """Compares the first sparse request's output with attention computed from what its pages hold."""
-        selection, step, shape = self._selection, self._step, self._selection.shape
-        at, row = int(step.queries[0]), int(step.rows[0])
-        length = int(step.stock.seq_lens[row])
-        blocks = step.source[0, : -(-length // shape.page)].long()
-        keys, values = selection.summaries.layout.read(selection.layers[index].kv_cache, blocks, 0, length)
-        mine = query[at].float().view(shape.heads, shape.queries, 1, shape.head_dim) * shape.scale
-        cap = getattr(selection.layers[index].impl, "logits_soft_cap", None) or 0
-        scores = mine @ keys.float().permute(1, 2, 0)[:, None]
-        weights = (cap * torch.tanh(scores / cap) if cap else scores).softmax(-1)
-        expected = (weights @ values.float().transpose(0, 1)[:, None]).flatten()
-        self._compare(expected, output[at].flatten(), f"keys of layer {index} are not what its pages hold")
+def _attend(layer: Any, query: torch.Tensor, metadata: Any, heads: int) -> torch.Tensor:
+    output, unused = torch.zeros_like(query), query.new_zeros(1, heads, query.shape[-1])
+    layer.impl.forward(layer, query, unused, unused, layer.kv_cache, metadata, output=output)
+    return output
 
-    def _compare(self, expected: torch.Tensor, got: torch.Tensor, wrong: str) -> None:
-        error = (expected.float() - got.float()).abs().max() / expected.float().abs().max().clamp_min(1e-6)
-        is_tf32 = got.dtype == torch.float32 and got.device.type != "cpu"
-        if not float(error) <= (_TF32_TOLERANCE if is_tf32 else _TOLERANCE.get(got.dtype, 4e-2)):
-            raise ValueError(f"{wrong}: off by {float(error):.1e}")
+
+def _attention(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, impl: Any, scale: float) -> torch.Tensor:
+    cap = getattr(impl, "logits_soft_cap", None) or 0
+    scores = query.float() * scale @ keys.float().permute(1, 2, 0)[:, None]
+    weights = (cap * torch.tanh(scores / cap) if cap else scores).softmax(-1)
+    return weights @ values.float().transpose(0, 1)[:, None]
+
+
+def _compare(expected: torch.Tensor, got: torch.Tensor, wrong: str) -> None:
+    expected = expected.float().flatten()
+    error = (expected - got.float().flatten()).abs().max() / expected.abs().max().clamp_min(1e-6)
+    is_tf32 = got.dtype == torch.float32 and got.device.type != "cpu"
+    if not float(error) <= (_TF32_TOLERANCE if is_tf32 else _TOLERANCE.get(got.dtype, 4e-2)):
+        raise ValueError(f"{wrong}: off by {float(error):.1e}")

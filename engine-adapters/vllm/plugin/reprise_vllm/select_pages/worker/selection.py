@@ -2,22 +2,40 @@
 
 from collections.abc import Sequence
 from logging import Logger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from reprise_pages.choice import always_listed, best_pages, budget_pages
-from reprise_pages.selectors import AttentionMass
-from reprise_vllm.select_pages.wishes.settings import LEAST_SAVING, PageSettings
+from reprise_pages.choice import budget_pages
+from reprise_vllm.select_pages.wishes.settings import LEAST_SAVING, LEAST_SAVING_IN_GRAPHS, PageSettings
 from reprise_vllm.select_pages.worker.check_engine import Shape
+from reprise_vllm.select_pages.worker.chooser import PageChooser
+from reprise_vllm.select_pages.worker.proof import prove
 from reprise_vllm.select_pages.worker.sparse_rows import NONE, SparseRows
-from reprise_vllm.select_pages.worker.step import Only, SparseStep, take
+from reprise_vllm.select_pages.worker.step import STEP, Only, SparseStep, Step
 from reprise_vllm.select_pages.worker.summaries import PageSummaries
+from reprise_vllm.select_pages.worker.tables import KernelTables
 from reprise_vllm.select_pages.worker.uncertainty import Uncertain
 
 if TYPE_CHECKING:
     from vllm.v1.attention.backend import CommonAttentionMetadata
+
+
+class Found(NamedTuple):
+    """The rows of a step, without those that pad the batch."""
+
+    holders: np.ndarray
+    slots: np.ndarray
+    """int64 [B], `NONE` for dense requests"""
+    lengths: np.ndarray
+    """int64 [B]"""
+    starts: np.ndarray
+    """int32 [B + 1]: of their tokens"""
+    sparse: np.ndarray
+    """int64 [S]"""
+    dense: np.ndarray
+    """int64: decoding requests with a slot that read all their pages"""
 
 
 class PageSelection:
@@ -33,8 +51,11 @@ class PageSelection:
         uncertain: Uncertain | None,
         device: torch.device,
         logger: Logger,
+        *,
+        in_graphs: bool = False,
     ) -> None:
-        """layers: the attention layers in the order of the model."""
+        """layers: the attention layers in the order of the model; in_graphs: full CUDA graphs run them."""
+        self.in_graphs = in_graphs
         self.shape, self.layers, self.rows = shape, layers, rows
         self._uncertain, self._device, self._logger = uncertain, device, logger
         self.choose_by(selector, settings)
@@ -47,12 +68,72 @@ class PageSelection:
         self.selector, self.settings = selector, settings
         slots = settings.requests
         self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
-        self._goes_by_kernels = self._device.type == "cuda" and isinstance(selector, AttentionMass)
-        lists = len(self.layers) if selector.per_layer else 1
-        # physical blocks of the chosen pages
-        self.chosen = torch.zeros(lists, slots, self.shape.most_pages, dtype=torch.int32, device=self._device)
+        self.tables = KernelTables(self.shape, slots, self._device)
+        self.chooser = PageChooser(
+            selector, settings, self.shape, self.summaries, self.tables, self._device, self._logger
+        )  # fmt: skip
 
     # ---- in the builder
+
+    def metadata(self, common: "CommonAttentionMetadata", build: Any, *, is_captured: bool = False) -> Any:
+        """
+        Returns the metadata that the layers get in a step.
+
+        build  the stock builder's: `build(common, fast_build)`
+        is_captured  a full CUDA graph captures the step: nothing is sparse, but its layers choose in later steps
+
+        With full graphs it always reads our tables. Before the first sparse request a self-test is run. Any fault ends
+        selection for good, and the step is dense.
+        """
+        # our own forwards do not know who is prefilling: no graph captures them, and the step's tables must stay
+        if common.is_prefilling is None and not is_captured:
+            return build(common)
+        step = made = None
+        try:
+            if self.refusal is None:
+                step = self._capture() if is_captured else self._begin(common, build)
+            if isinstance(step, SparseStep):
+                made = build(step.rewritten)
+        except Exception as error:
+            self.give_up("fault", error)
+            step = made = None
+        if made is None:
+            made = build(self.tables.take(common) if self.in_graphs else common)
+        if step is not None and self.selector.per_layer:
+            setattr(made, STEP, step)
+        return made
+
+    def _capture(self) -> Step:
+        if self.selector.per_layer:
+            self.chooser.warm_up(self.layers[0].kv_cache.dtype)
+        return Step(is_captured=True)
+
+    def _begin(self, common: "CommonAttentionMetadata", build: Any) -> SparseStep | None:
+        if not self.is_proven:
+            self._prove(common, build)
+        step = self.rewrite(common)
+        if step is not None:
+            step.build = build
+        return step
+
+    def _prove(self, common: "CommonAttentionMetadata", build: Any) -> None:
+        """Runs the self-test if a request would be sparse. Leaves no trace of what it lists."""
+        found = self._find(common)
+        if found is None or not len(found.sparse):
+            return
+        row = int(found.sparse[0])
+        counts, figures = self.rows.counts.copy(), self.rows.figures.copy()
+        wrong = None
+        try:
+            prove(self, common, row, int(found.holders[row]), build)
+        except Exception as error:
+            wrong = error
+        self.rows.counts, self.rows.figures = counts, figures
+        self.rows.listed[found.slots[row]] = 0
+        if wrong is None:
+            self.is_proven = True
+        else:
+            self.give_up("self_test", wrong)
 
     def rewrite(self, common: "CommonAttentionMetadata", *, all_pages: bool = False) -> SparseStep | None:
         """
@@ -60,70 +141,87 @@ class PageSelection:
 
         Returns None if no row is sparse. `all_pages`: list all pages, for the self-test.
         """
-        count = common.num_reqs
-        if self.refusal is not None or not len(self.rows) or common.is_prefilling is None:
+        found = self._find(common, all_pages=all_pages)
+        if found is None:
             return None
-        if bool(common.is_prefilling[:count].all()):
+        self._count_dense(found.slots[found.dense], found.lengths[found.dense])
+        return self._rewrite(common, found, all_pages) if len(found.sparse) else None
+
+    def _find(self, common: "CommonAttentionMetadata", *, all_pages: bool = False) -> "Found | None":
+        is_prefilling = common.is_prefilling.numpy()[: common.num_reqs]
+        if self.refusal is not None or not len(self.rows) or is_prefilling.all():
             return None
-        holders = np.arange(count) if common.req_idx is None else np.asarray(common.req_idx)
-        slots = self.rows.slots(holders[:count])
+        # with a full graph the batch is padded by rows without tokens
+        count = len(is_prefilling)
+        holders = np.arange(count) if common.req_idx is None else np.asarray(common.req_idx)[:count]
+        slots = self.rows.slots(holders)
         lengths = common.seq_lens_cpu_upper_bound.numpy()[:count].astype(np.int64)
         starts = common.query_start_loc_cpu.numpy()[: count + 1]
-        decodes = (np.diff(starts) == 1) & ~common.is_prefilling.numpy()[:count] & (slots[:count] != NONE)
-        is_long = lengths >= self.settings.least_tokens
-        if not all_pages and not self._pays(lengths[decodes & is_long], slots[decodes & is_long]):
-            is_long[:] = False
-        self._count_dense(slots[decodes & ~is_long], lengths[decodes & ~is_long])
-        sparse = np.flatnonzero(decodes & is_long)
-        if not len(sparse):
-            return None
-        return self._rewrite(common, sparse, slots[sparse], lengths, starts[sparse], all_pages)
+        decodes = (np.diff(starts) == 1) & ~is_prefilling & (slots != NONE)
+        is_long = (lengths >= self.settings.least_tokens) | all_pages
+        if not all_pages:
+            # with prefills, a step does not run by a full graph
+            is_long &= self._pays(lengths[decodes & is_long], slots[decodes & is_long], not is_prefilling.any())
+        return Found(
+            holders, slots, lengths, starts, np.flatnonzero(decodes & is_long), np.flatnonzero(decodes & ~is_long)
+        )
 
-    def _pays(self, lengths: np.ndarray, slots: np.ndarray) -> bool:
+    def _pays(self, lengths: np.ndarray, slots: np.ndarray, only_decodes: bool) -> bool:
         """Whether these requests leave so much unread that it is worth choosing."""
         least = self.settings.least_saving
         if least is None:
-            least = LEAST_SAVING if self._device.type == "cuda" else 0
+            of_gpu = LEAST_SAVING_IN_GRAPHS if self.in_graphs and only_decodes else LEAST_SAVING
+            least = of_gpu if self._device.type == "cuda" else 0
         full = (lengths - 1) // self.shape.page
         listed = budget_pages(full, self.rows.ratio[slots], self.settings.sinks, self.settings.recent)
         # keys and values
         of_token = 2 * self.shape.heads * self.shape.head_dim * self.layers[0].kv_cache.element_size()
         return int((full - listed).sum()) * self.shape.page * of_token * len(self.layers) >= least
 
-    def _rewrite(
-        self,
-        common: "CommonAttentionMetadata",
-        sparse: np.ndarray,
-        slots: np.ndarray,
-        lengths: np.ndarray,
-        queries: np.ndarray,
-        all_pages: bool,
-    ) -> SparseStep:
-        rows, page = self.rows, self.shape.page
-        mine = lengths[sparse]
+    def _rewrite(self, common: "CommonAttentionMetadata", found: "Found", all_pages: bool) -> SparseStep:
+        rows, page, settings, tables = self.rows, self.shape.page, self.settings, self.tables
         # this step's token is not written yet
-        full, total = (mine - 1) // page, -(-mine // page)
-        at = self._to_device(sparse)
-        source = common.block_table_tensor.index_select(0, at)
-        filled = full > rows.summed[slots]
+        filled = (found.lengths[found.sparse] - 1) // page > rows.summed[found.slots[found.sparse]]
+        due, again = self._due(found.slots[found.sparse], filled)
+        # those first that choose in this step
+        order = np.argsort(~due, kind="stable")
+        sparse, filled, due, again = found.sparse[order], filled[order], due[order], again[order]
+        slots, lengths, queries = found.slots[sparse], found.lengths[sparse], found.starts[sparse]
+        full, total = (lengths - 1) // page, -(-lengths // page)
+        shortened = tables.take(common)
+        places = self._to_device(np.stack([sparse, slots, queries]).astype(np.int64))
+        source = tables.read(common.block_table_tensor, places[0])
         if filled.any():
-            self.summaries.add(slots[filled], rows.summed[slots[filled]], full[filled], source[self._to_device(filled)])
-        due, again = self._due(slots, filled)
+            of = slice(None) if filled.all() else self._to_device(filled.nonzero()[0])
+            self.summaries.add(slots[filled], rows.summed[slots[filled]], full[filled], source[of])
         rows.summed[slots] = full
         rows.age[slots] += 1
         ratio = np.ones(len(slots)) if all_pages else rows.ratio[slots]
-        listed = budget_pages(full, ratio, self.settings.sinks, self.settings.recent)
+        listed = budget_pages(full, ratio, settings.sinks, settings.recent)
         rows.listed[slots[due]], rows.chosen_at[slots[due]], rows.age[slots[due]] = listed[due], full[due], 0
         listed, since = rows.listed[slots], rows.chosen_at[slots]
         kept = listed + total - since
-        step = self._step_of(common, sparse, at, slots, queries, source, due, full, listed, since, total, kept)
-        left_out = np.zeros_like(lengths)
-        left_out[sparse] = (total - kept) * page
+        where = np.stack([queries, slots, full * due, listed, sparse], 1).astype(np.int32)
+        tables.shorten(where, int(due.sum()), since, total, places[0])
         self._count(slots, due & (not all_pages), again, kept, total)
-        self.rows.counts["pages_choices", "made"] += int(due.sum())
+        rows.counts["pages_choices", "made"] += int(due.sum())
+        after = found.lengths.copy()
+        after[sparse] -= (total - kept) * page
+        bound = common.seq_lens_cpu_upper_bound.clone()
+        bound[: len(after)] = torch.from_numpy(after)
+        step = SparseStep(
+            # cached numbers are of the old lengths
+            rewritten=shortened.replace(
+                seq_lens_cpu_upper_bound=bound, max_seq_len=int(after[np.diff(found.starts) > 0].max()),
+                _num_computed_tokens_cache=None,
+            ),
+            stock=common, rows=places[0], slots=places[1], queries=places[2], most_listed=int(listed.max()),
+            due=int(due.sum()), due_listed=int((listed * due).max()), due_full=int((full * due).max()),
+        )  # fmt: skip
+        if len(slots) == 1:
+            step.only = Only(int(sparse[0]), int(slots[0]), int(queries[0]), int(listed[0]))
         if not self.selector.per_layer:
-            self._choose_for_all_layers(step, full[due])
-        step.rewritten = self._replaced(common, step, lengths, left_out)
+            self.chooser.for_all_layers(step)
         return step
 
     def _due(self, slots: np.ndarray, filled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -139,139 +237,11 @@ class PageSelection:
         again[filled] = self._uncertain.take_triggered(slots[filled])
         return new | again, again & ~new
 
-    def _step_of(
-        self,
-        common: "CommonAttentionMetadata",
-        sparse: np.ndarray,
-        at: torch.Tensor,
-        slots: np.ndarray,
-        queries: np.ndarray,
-        source: torch.Tensor,
-        due: np.ndarray,
-        full: np.ndarray,
-        listed: np.ndarray,
-        since: np.ndarray,
-        total: np.ndarray,
-        kept: np.ndarray,
-    ) -> SparseStep:
-        on_device = self._to_device(slots)
-        step = SparseStep(
-            rows=at, slots=on_device, queries=self._to_device(queries.astype(np.int64)), source=source,
-            tables=self._tables(common, at, on_device, source, listed, since, total, kept), due=None, due_slots=None,
-            due_most=0, due_full=0, always=None, there=None, where=None, due_source=None, for_kernels=None,
-            stock=common,
-        )  # fmt: skip
-        if len(slots) == 1:
-            step.only = Only(int(sparse[0]), int(slots[0]), int(queries[0]), int(listed[0]))
-        if due.any():
-            step.due_full, step.due_most = int(full[due].max()), int(listed[due].max())
-            step.due, step.due_slots = self._to_device(np.flatnonzero(due)), self._to_device(slots[due])
-            where = np.stack([queries, slots, full, listed, sparse], 1)[due]
-            step.where = self._to_device(where.astype(np.int32))
-            step.due_source = source if due.all() else source.index_select(0, step.due)
-            ends = step.where[:, 2].long()
-            step.always = always_listed(ends, step.due_full, self.settings.sinks, self.settings.recent)
-            step.there = torch.arange(step.due_full, device=self._device) < ends[:, None]
-        return step
-
-    def _tables(
-        self,
-        common: "CommonAttentionMetadata",
-        at: torch.Tensor,
-        slots: torch.Tensor,
-        source: torch.Tensor,
-        listed: np.ndarray,
-        since: np.ndarray,
-        total: np.ndarray,
-        kept: np.ndarray,
-    ) -> torch.Tensor:
-        """Returns the batch's tables, with what each sparse request chose before and the pages filled since."""
-        given = common.block_table_tensor
-        width = min(given.shape[1], max(int(kept.max()), -(-int(common.max_seq_len) // self.shape.page)))
-        tables = given[:, :width].expand(len(self.chosen), -1, -1).clone()
-        place = np.arange(kept.max())
-        behind = np.clip(since[:, None] + place - listed[:, None], 0, total[:, None] - 1)
-        tail = source.gather(1, self._to_device(behind))
-        chosen = self.chosen.index_select(1, slots)[:, :, : len(place)]
-        tables[:, at, : len(place)] = torch.where(self._to_device(place < listed[:, None]), chosen, tail)
-        return tables
-
-    def _replaced(
-        self, common: "CommonAttentionMetadata", step: SparseStep, lengths: np.ndarray, left_out: np.ndarray
-    ) -> "CommonAttentionMetadata":
-        """Returns the engine's metadata with our first table, and without the tokens that are left out (both [B])."""
-        shorter, lengths = common.seq_lens.clone(), lengths - left_out
-        shorter[: len(lengths)] -= self._to_device(left_out).to(shorter.dtype)
-        bound = common.seq_lens_cpu_upper_bound
-        return common.replace(
-            block_table_tensor=step.tables[0],
-            seq_lens=shorter,
-            seq_lens_cpu_upper_bound=torch.from_numpy(lengths).to(bound.dtype),
-            max_seq_len=int(lengths.max()),
-            # computed from the old lengths
-            _num_computed_tokens_cache=None,
-        )
-
-    # ---- choosing
-
-    def in_layer(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
-        """Lists the pages that this layer reads. query: of the whole step, [tokens, heads, size] or flat."""
-        if step.due is None or (self._goes_by_kernels and self._chosen_by_kernels(step, index, query)):
-            return
-        shape, only = self.shape, step.only
-        if only is None:
-            at = step.queries if len(step.due) == len(step.queries) else step.queries[step.due]
-            mine = query.index_select(0, at)
-        else:
-            mine = query[only.query : only.query + 1]
-        mine = mine.view(-1, shape.heads, shape.queries, shape.head_dim).float() * shape.scale
-        summary = take(self.summaries.values[index], step.due_slots, only)[..., : step.due_full]
-        self._keep(step, index, self.selector.scores(mine, summary, step.there, shape.page))
-
-    def _chosen_by_kernels(self, step: SparseStep, index: int, query: torch.Tensor) -> bool:
-        """Chooses and lists pages in three launches. Returns False, and leaves it to torch for good, after a fault."""
-        shape, settings = self.shape, self.settings
-        try:
-            from reprise_kernels.choose_pages import Due, choose_pages
-
-            if step.for_kernels is None:
-                step.for_kernels = Due(step.where, step.due_source, step.due_full)
-            choose_pages(
-                query.view(-1, shape.heads * shape.queries, shape.head_dim), self.summaries.values[index],
-                step.for_kernels, shape.page, shape.scale, settings.sinks, settings.recent, self.chosen[index],
-                step.tables[index],
-            )  # fmt: skip
-        except Exception as error:
-            self._goes_by_kernels = False
-            self._logger.warning("reprise: pages are chosen by torch, not by kernels: %s", error)
-        return self._goes_by_kernels
-
-    def _choose_for_all_layers(self, step: SparseStep, full: np.ndarray) -> None:
-        if step.due is not None:
-            summary = self.summaries.values.index_select(1, step.due_slots)[..., : step.due_full]
-            scores = self.selector.scores(summary, self._to_device(full), self.settings.recent)
-            self._keep(step, 0, scores)
-
-    def _keep(self, step: SparseStep, index: int, scores: torch.Tensor) -> None:
-        """Keeps the best pages, and writes them into the layer's table before the pages filled since."""
-        pages = best_pages(scores, step.always, step.due_most)
-        if step.only is not None:
-            row, slot, _, listed = step.only
-            blocks = step.source[0].index_select(0, pages[0])
-            self.chosen[index, slot, : step.due_most] = blocks
-            step.tables[index, row, :listed] = blocks[:listed]
-            return
-        blocks = step.due_source.gather(1, pages)
-        self.chosen[index, step.due_slots, : step.due_most] = blocks
-        rows, table = step.rows[step.due], step.tables[index]
-        is_listed = torch.arange(step.due_most, device=self._device) < step.where[:, 3:4]
-        table[rows, : step.due_most] = torch.where(is_listed, blocks, table[rows, : step.due_most])
+    def in_layer(self, step: Step, index: int, query: torch.Tensor) -> None:
+        """Has this layer's pages chosen and listed: `PageChooser.in_layer`."""
+        self.chooser.in_layer(step, index, query)
 
     # ---- faults and counts
-
-    def forget_choices(self, step: SparseStep) -> None:
-        """Makes the step's requests choose again in the next step."""
-        self.rows.listed[step.slots.cpu().numpy()] = 0
 
     def give_up(self, reason: str, error: BaseException | None = None) -> None:
         """Stops selecting for good. The engine continues as stock."""
