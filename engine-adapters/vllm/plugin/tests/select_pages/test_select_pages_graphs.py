@@ -7,15 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from graph_double import DIM, HEADS, LAYERS, PAGE, STEPS, Decoding, start
+from graph_double import LAYERS, STEPS, Decoding, start
 from launch_counting import Counting
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.select_pages.worker import selection
 
 
 def test_a_captured_layer_part_gives_in_every_later_step_what_eager_layers_give(monkeypatch):
@@ -156,21 +154,6 @@ def test_a_graphs_step_never_looks_at_the_device_and_its_build_takes_no_more_lau
         decoding.lengths[holders] += 1
     assert decoding.selection.refusal is None and decoding.rows.counts["pages_choices", "made"] >= 3
     assert len(taken) == 3 and max(taken) <= 16
-
-
-def test_a_step_that_a_graph_runs_may_leave_less_unread(monkeypatch):
-    decoding = Decoding(monkeypatch, in_graphs=True)
-    decoding.rows.add(0, 0.1)
-    read, pays = selection.PageSettings(least_tokens=64), decoding.selection._pays
-    decoding.selection.settings, decoding.selection._device = read, torch.device("cuda")
-    # 36 of 40 pages, keys and values of two heads and layers
-    unread = 36 * PAGE * 2 * HEADS * DIM * 4 * LAYERS
-    monkeypatch.setattr(selection, "LEAST_SAVING", unread + 1)
-    monkeypatch.setattr(selection, "LEAST_SAVING_IN_GRAPHS", unread)
-    given = np.array([40 * PAGE + 1]), np.array([0])
-    assert pays(*given, only_decodes=True) and not pays(*given, only_decodes=False)
-    decoding.selection.in_graphs = False
-    assert not pays(*given, only_decodes=True)
 
 
 def test_whoever_looks_at_the_device_is_found_out(gpu_double):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from reprise_pages.choice import budget_pages
-from reprise_vllm.select_pages.wishes.settings import LEAST_SAVING, LEAST_SAVING_IN_GRAPHS, PageSettings
+from reprise_vllm.select_pages.wishes.settings import LEAST_SAVING, PageSettings
 from reprise_vllm.select_pages.worker.check_engine import Shape
 from reprise_vllm.select_pages.worker.chooser import PageChooser
 from reprise_vllm.select_pages.worker.proof import prove
@@ -160,18 +160,16 @@ class PageSelection:
         decodes = (np.diff(starts) == 1) & ~is_prefilling & (slots != NONE)
         is_long = (lengths >= self.settings.least_tokens) | all_pages
         if not all_pages:
-            # with prefills, a step does not run by a full graph
-            is_long &= self._pays(lengths[decodes & is_long], slots[decodes & is_long], not is_prefilling.any())
+            is_long &= self._pays(lengths[decodes & is_long], slots[decodes & is_long])
         return Found(
             holders, slots, lengths, starts, np.flatnonzero(decodes & is_long), np.flatnonzero(decodes & ~is_long)
         )
 
-    def _pays(self, lengths: np.ndarray, slots: np.ndarray, only_decodes: bool) -> bool:
+    def _pays(self, lengths: np.ndarray, slots: np.ndarray) -> bool:
         """Whether these requests leave so much unread that it is worth choosing."""
         least = self.settings.least_saving
         if least is None:
-            of_gpu = LEAST_SAVING_IN_GRAPHS if self.in_graphs and only_decodes else LEAST_SAVING
-            least = of_gpu if self._device.type == "cuda" else 0
+            least = LEAST_SAVING if self._device.type == "cuda" else 0
         full = (lengths - 1) // self.shape.page
         listed = budget_pages(full, self.rows.ratio[slots], self.settings.sinks, self.settings.recent)
         # keys and values
