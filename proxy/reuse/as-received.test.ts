@@ -142,6 +142,10 @@ describe('nothing is left out of texts', () => {
     ['How often does the word `court` occur in all the documents?', 0],
     ['Quote what the documents say, word for word.', 0],
     ['Count the words of the documents.', 0],
+    ['Is Doc_3 identical to Doc_1?', 0],
+    ['Where do they differ?', 0],
+    ['Which error occurs most often?', 0],
+    ['Which entries are unique?', 0],
     ['Question: why?', 1],
   ])('%s', (words, deduplicated) => {
     expect(new Sender().decide({ messages: [user(list(words))] }).deduplicated).toBe(deduplicated)

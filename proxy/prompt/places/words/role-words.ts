@@ -40,7 +40,7 @@ const COMPARING = new WordPattern(
 )
 // texts that are the subject themselves: nothing of them may be left out
 const SUBJECT = new WordPattern(
-  /(?<!\p{L})(?:compar\p{L}+|contrast|diff|quot(?:e|es|ing|ations?)|verbatim|word for word|literally|count|how often|how frequently|how many (?:words?|times|characters?|letters?|sentences?|lines?|paragraphs?|occurrences?|documents?|passages?|sources?|clauses?)|word count|copy|repeat|duplicat\p{L}*|plagiar\p{L}+|overlap\p{L}*|in common|wörtlich|zähl\p{L}*|wie viele (?:wörter|dokumente)|wie oft|vergleich\p{L}*|mot à mot|compte[zr]?|combien de (?:mots|documents|fois)|textualmente|cuent[ae]|cuántas (?:palabras|veces)|quantas vezes|quante volte|conta|quante parole|quantas palavras|дословно|сосчитай|сколько (?:слов|документов|раз)|сравн\p{L}*)(?!\p{L})|逐字|原文引用|多少[个個]?[字词]|比[较較]|引用して|何文字|何回|多少次|几次|몇 번|数え|비교|글자 수/u,
+  /(?<!\p{L})(?:compar\p{L}+|contrast|diff|quot(?:e|es|ing|ations?)|verbatim|word for word|literally|count|how often|how frequently|how many (?:words?|times|characters?|letters?|sentences?|lines?|paragraphs?|occurrences?|documents?|passages?|sources?|clauses?)|word count|copy|repeat(?:ed|s)?|identical|differ(?:s|ent|ences?)?|unique|(?:most|least) (?:often|frequent(?:ly)?|common)|duplicat\p{L}*|plagiar\p{L}+|overlap\p{L}*|in common|wörtlich|zähl\p{L}*|wie viele (?:wörter|dokumente)|wie oft|vergleich\p{L}*|mot à mot|compte[zr]?|combien de (?:mots|documents|fois)|textualmente|cuent[ae]|cuántas (?:palabras|veces)|quantas vezes|quante volte|conta|quante parole|quantas palavras|дословно|сосчитай|сколько (?:слов|документов|раз)|сравн\p{L}*)(?!\p{L})|逐字|原文引用|多少[个個]?[字词]|比[较較]|引用して|何文字|何回|多少次|几次|몇 번|数え|비교|글자 수/u,
 )
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
