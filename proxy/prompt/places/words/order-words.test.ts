@@ -18,9 +18,25 @@ describe('texts are in an order', () => {
     'المستندات مرتبة من الأقدم إلى الأحدث.',
     'Τα έγγραφα είναι σε χρονολογική σειρά.',
     'Sources in descending priority:',
+    'The documents are listed in the order of arrival.',
+    'Documents come in reading order.',
+    'Documents lower down are older.',
+    'Documents nearer to the end are more recent.',
+    'Documents at the bottom are outdated.',
+    'A document is only valid if none above it contradicts it.',
+    'The documents form a queue.',
     'Documents, each overriding those above it:',
     'Context (one long text, cut where it was too long):',
   ])('%s', (words) => expect(isOrdered(words)).toBe(true))
+})
+
+describe('rules give no order', () => {
+  it.each([
+    'Cite documents at the end of each sentence.',
+    'Name the sources at the end of your answer.',
+    'Answer from the documents in order of relevance.',
+    'Put a list of the documents at the bottom of the answer.',
+  ])('%s', (words) => expect(readWords(words, 'rules').isOrder).toBe(false))
 })
 
 describe('one of several texts is called by its place', () => {
