@@ -51,7 +51,7 @@ export class HeldRequests {
   readonly #fallen = new RequestTable<MirroredRequest>()
   /** number of requests of which something is held */
   #holding = 0
-  /** characters that requests hold after their last held prefix */
+  /** characters that requests hold after their last prefix */
   #tailLength = 0
   /** number of blocks in all requests, including repetitions */
   #blocks = 0
@@ -65,7 +65,7 @@ export class HeldRequests {
     this.#bounds = bounds
     this.#onForgotten = onForgotten
     this.#table = new SharedBlocks(bounds.secret)
-    this.prompts = new MirroredPrompts(this.#table)
+    this.prompts = new MirroredPrompts(this.#table, this.requests)
     this.contexts = new HeldContexts(createIndex, this.#table)
   }
 
@@ -74,7 +74,7 @@ export class HeldRequests {
     return this.#holding
   }
 
-  /** Total characters held. Shared prefixes count once; text after the last held prefix counts for each request. */
+  /** Total characters held. Shared prefixes count once; text after the last prefix counts for each request. */
   get heldLength(): number {
     return this.prompts.heldLength + this.#tailLength
   }
@@ -130,14 +130,17 @@ export class HeldRequests {
     const { heldLengths, ends } = this.requests
     const before = heldLengths.at(number)
     if (before === length) return
+    this.prompts.countPart(number, 'delete')
     heldLengths.set(number, length)
     if (before === 0) this.#fallen.delete(number)
     this.#holding += Number(length > 0) - Number(before > 0)
     if (this.requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
     else if (length < before) this.#cut(number, before, length)
     else this.#grow(number, before, length, isAsked)
-    const known = this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
-    this.#tailLength += length - before - known
+    this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
+    this.prompts.countPart(number, 'add')
+    const last = this.prompts.lengthTo(ends.at(number))
+    this.#tailLength += Math.max(length, last) - Math.max(before, last)
   }
 
   /** Marks a request as holding nothing. If there are too many such requests, forgets up to two of the earliest. */
@@ -154,6 +157,7 @@ export class HeldRequests {
   clear(): void {
     const { ends, heldLengths } = this.requests
     for (const [, number] of this.requests.entries()) {
+      this.prompts.countPart(number, 'delete')
       this.prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
       heldLengths.set(number, 0)
       if (this.#fallen.find(number) === undefined) this.#fallen.add(number)

@@ -4,15 +4,9 @@ import { FloatColumn, WholeColumn } from '../columns/number-column.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import { SequenceTree } from '../columns/sequence-tree.ts'
 import type { ScopeId } from '../context-block.ts'
+import { HeldParts, type HeldPrefix } from './held-parts.ts'
+import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import { PromptMarks } from './prompt-marks.ts'
-
-/** The longest held prefix of a prompt. */
-interface HeldPrefix {
-  /** characters */
-  readonly length: number
-  /** density of a counted request that holds it; undefined if none was counted */
-  readonly tokensPerCharacter: number | undefined
-}
 
 /**
  * The prompts that were sent, and how many requests hold each of their prefixes. They form a tree of prefixes, in which
@@ -27,21 +21,28 @@ export class MirroredPrompts {
   /** by node: tokens per character of the last counted request that holds it; 0 if none was counted */
   readonly #densities = new FloatColumn()
   readonly #tree: SequenceTree
+  readonly #requests: MirroredRequests
+  /** by node: holders of a part of the first text on its edge, unless that is a block */
+  readonly #parts: HeldParts
   #heldLength = 0
 
-  constructor(blocks: SharedBlocks) {
+  constructor(blocks: SharedBlocks, requests: MirroredRequests) {
+    this.#requests = requests
+    this.#parts = new HeldParts(requests)
     this.#marks = new PromptMarks(blocks)
     this.#ends = this.#marks.ends
     this.#tree = new SequenceTree({
-      nodeColumns: [this.#holders, this.#densities],
+      nodeColumns: [this.#holders, this.#densities, this.#parts.latest],
       placeColumns: [this.#marks.ends, this.#marks.marks],
       mayMerge: (node, child) =>
         this.#holders.at(node) === this.#holders.at(child) && this.#densities.at(node) === this.#densities.at(child),
+      onSplit: (node) => this.#parts.latest.set(node, 0),
+      onMerge: (node, child) => this.#parts.latest.set(child, this.#parts.latest.at(node)),
       onDrop: (start, length) => this.#marks.drop(start, length),
     })
   }
 
-  /** Total characters of all held prefixes, each counted once. */
+  /** Total characters of all held prefixes, each counted once, and of the longest part held of each text behind them. */
   get heldLength(): number {
     return this.#heldLength
   }
@@ -65,29 +66,41 @@ export class MirroredPrompts {
     this.#tree.remove(end)
   }
 
+  /** Returns where the last prefix of a prompt ends, in characters. */
+  lengthTo(end: number): number {
+    return end > 0 ? this.#ends.at(this.#tree.starts.at(end) + this.#tree.lengths.at(end) - 1) : 0
+  }
+
   /**
-   * Changes the held prefix of one request from `before` to `after` characters. Returns the change in the characters
-   * that lie within whole held prefixes.
+   * Adds or deletes the part that a request holds of the text behind its last held prefix, unless that is a block. It
+   * must be deleted before what the request holds changes.
    */
-  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): number {
+  countPart(request: MirroredRequest, change: 'add' | 'delete'): void {
+    const node = this.#partNode(this.#requests.ends.at(request), this.#requests.heldLengths.at(request))
+    if (node === 0) return
+    const before = this.#partLength(node)
+    this.#parts[change](node, request)
+    if (this.#holders.at(node) === 0) this.#heldLength += this.#partLength(node) - before
+  }
+
+  /** Changes the held prefix of one request from `before` to `after` characters. */
+  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): void {
     const { parents, lengths } = this.#tree
     const [from, to] = before < after ? [before, after] : [after, before]
     let node = end
     while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.at(node)
-    if (node <= 0) return 0
+    if (node <= 0) return
     const meant = this.#countUpTo(node, to)
     if (meant < lengths.at(node)) node = this.#tree.split(node, meant)
     const last = node
-    let changed = 0
     let known = 0
     for (; node > 0 && known === 0; node = parents.at(node)) {
       known = this.#countUpTo(node, from)
       if (known === lengths.at(node)) break
       if (known > 0) this.#tree.split(node, known)
-      changed += this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
+      this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
     }
     this.#mergeAlong(last, node)
-    return before < after ? changed : -changed
   }
 
   /**
@@ -151,7 +164,7 @@ export class MirroredPrompts {
     this.#mergeAlong(end, this.#tree.root)
   }
 
-  /** Finds the longest held prefix of a prompt. */
+  /** Finds the longest held prefix of a prompt, with a part of the text behind it. */
   find({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): HeldPrefix {
     const tree = this.#tree
     let [length, density] = [0, 0]
@@ -170,7 +183,8 @@ export class MirroredPrompts {
       length = ends[i - 1]!
       if (shared < edge) break
     }
-    return { length, tokensPerCharacter: density === 0 ? undefined : density }
+    const whole = { length, tokensPerCharacter: density || undefined, isPart: false }
+    return node > 0 && this.#holders.at(node) === 0 ? this.#parts.extend(whole, node) : whole
   }
 
   /** Returns the node where the first `count` prefixes end; undefined if no prompt has them. Valid until a change. */
@@ -224,12 +238,23 @@ export class MirroredPrompts {
     return places
   }
 
-  /** Adds or removes one holder of a node. Returns the number of characters on the node's edge. */
-  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
-    const { starts, lengths, parents } = this.#tree
-    const parent = parents.at(node)
-    const before = parent > 0 ? this.#ends.at(starts.at(parent) + lengths.at(parent) - 1) : 0
-    const length = this.#ends.at(starts.at(node) + lengths.at(node) - 1) - before
+  /** Returns the node whose edge begins with the text of which a request holds a part; 0 if there is none. */
+  #partNode(end: number, heldLength: number): number {
+    const { parents, starts } = this.#tree
+    let behind = 0
+    for (let node = end; node > 0 && this.#countUpTo(node, heldLength) === 0; node = parents.at(node)) behind = node
+    if (behind === 0 || this.lengthTo(parents.at(behind)) >= heldLength) return 0
+    return this.#marks.marks.at(starts.at(behind)) > 0 ? 0 : behind
+  }
+
+  /** Returns how many characters of the first text on a node's edge are held by those who hold only a part of it. */
+  #partLength(node: number): number {
+    return Math.max(0, this.#parts.heldLengthAt(node) - this.lengthTo(this.#tree.parents.at(node)))
+  }
+
+  /** Adds or removes one holder of a node. */
+  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
+    const length = this.lengthTo(node) - this.lengthTo(this.#tree.parents.at(node)) - this.#partLength(node)
     const holders = this.#holders.at(node) + by
     this.#holders.set(node, holders)
     if (by > 0 && holders === 1) this.#heldLength += length
@@ -238,7 +263,6 @@ export class MirroredPrompts {
       this.#heldLength -= length
       this.#densities.set(node, 0)
     }
-    return length
   }
 
   /** Merges nodes where possible, from `last` up to its ancestor `first`. */
