@@ -118,7 +118,7 @@ export class CacheMirror {
     for (const [request] of this.#requests.entries()) yield request
   }
 
-  /** Total tokens held. Shared prefixes count once; text after the last prefix counts for each request. */
+  /** Total tokens held. Shared prefixes count once; parts of blocks and what ends a prompt count for each request. */
   get heldTokens(): number {
     return Math.floor(this.#held.heldLength * this.#average.tokensPerCharacter)
   }

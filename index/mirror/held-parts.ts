@@ -46,7 +46,7 @@ export class HeldParts {
     else this.latest.set(node, earlier)
   }
 
-  /** Returns the most that one of the latest requests of a node holds, in characters of its prompt; 0 if there are none. */
+  /** Returns the most that one of the latest requests of a node holds, in characters; 0 if there are none. */
   heldLengthAt(node: number): number {
     const longest = this.#longestAt(node)
     return longest < 0 ? 0 : this.#requests.heldLengths.at(longest)

@@ -51,7 +51,7 @@ export class HeldRequests {
   readonly #fallen = new RequestTable<MirroredRequest>()
   /** number of requests of which something is held */
   #holding = 0
-  /** characters that requests hold after their last prefix */
+  /** characters that requests hold of blocks they hold in part, and after their last prefix */
   #tailLength = 0
   /** number of blocks in all requests, including repetitions */
   #blocks = 0
@@ -74,7 +74,7 @@ export class HeldRequests {
     return this.#holding
   }
 
-  /** Total characters held. Shared prefixes count once; text after the last prefix counts for each request. */
+  /** Characters held. Shared prefixes count once; parts of blocks and what ends a prompt count for each request. */
   get heldLength(): number {
     return this.prompts.heldLength + this.#tailLength
   }
@@ -130,7 +130,7 @@ export class HeldRequests {
     const { heldLengths, ends } = this.requests
     const before = heldLengths.at(number)
     if (before === length) return
-    this.prompts.countPart(number, 'delete')
+    this.#tailLength -= this.prompts.countPart(number, 'delete')
     heldLengths.set(number, length)
     if (before === 0) this.#fallen.delete(number)
     this.#holding += Number(length > 0) - Number(before > 0)
@@ -138,9 +138,7 @@ export class HeldRequests {
     else if (length < before) this.#cut(number, before, length)
     else this.#grow(number, before, length, isAsked)
     this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
-    this.prompts.countPart(number, 'add')
-    const last = this.prompts.lengthTo(ends.at(number))
-    this.#tailLength += Math.max(length, last) - Math.max(before, last)
+    this.#tailLength += this.prompts.countPart(number, 'add')
   }
 
   /** Marks a request as holding nothing. If there are too many such requests, forgets up to two of the earliest. */

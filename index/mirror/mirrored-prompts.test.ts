@@ -135,10 +135,12 @@ class PlainMirror {
     return first < 0 ? (ends.at(-1) ?? 0) : (ends[first - 1] ?? 0) + lengths[first]!
   }
 
-  /** Total characters that requests hold after their last prefix. */
+  /** Total characters that requests hold of blocks they hold in part, and after their last prefix. */
   get tailLength(): number {
     return [...this.requests.values()].reduce((sum, { prompt, held }) => {
-      return sum + Math.max(0, held - (prompt.ends.at(-1) ?? 0))
+      const whole = prompt.ends.filter((end) => end <= held).length
+      const isText = this.#blocks.get(prompt.symbols[whole]!) === false
+      return sum + (isText ? 0 : held - (prompt.ends[whole - 1] ?? 0))
     }, 0)
   }
 

@@ -42,7 +42,7 @@ export class MirroredPrompts {
     })
   }
 
-  /** Total characters of all held prefixes, each counted once, and of the longest part held of each text behind them. */
+  /** Total characters of all held prefixes, each once, and of the longest part held of each text behind them. */
   get heldLength(): number {
     return this.#heldLength
   }
@@ -66,21 +66,24 @@ export class MirroredPrompts {
     this.#tree.remove(end)
   }
 
-  /** Returns where the last prefix of a prompt ends, in characters. */
-  lengthTo(end: number): number {
-    return end > 0 ? this.#ends.at(this.#tree.starts.at(end) + this.#tree.lengths.at(end) - 1) : 0
-  }
-
   /**
-   * Adds or deletes the part that a request holds of the text behind its last held prefix, unless that is a block. It
-   * must be deleted before what the request holds changes.
+   * Adds or deletes the part that a request holds of the text behind its last held prefix. It must be deleted before
+   * what the request holds changes. A part of a block, or of what follows the last prefix, is not added; returns how
+   * many characters that is.
    */
-  countPart(request: MirroredRequest, change: 'add' | 'delete'): void {
-    const node = this.#partNode(this.#requests.ends.at(request), this.#requests.heldLengths.at(request))
-    if (node === 0) return
+  countPart(request: MirroredRequest, change: 'add' | 'delete'): number {
+    const heldLength = this.#requests.heldLengths.at(request)
+    if (heldLength === 0) return 0
+    const { parents, starts } = this.#tree
+    let last = this.#requests.ends.at(request)
+    let node = 0
+    for (; last > 0 && this.#countUpTo(last, heldLength) === 0; last = parents.at(last)) node = last
+    const length = heldLength - this.#lengthTo(last)
+    if (node === 0 || length === 0 || this.#marks.marks.at(starts.at(node)) > 0) return length
     const before = this.#partLength(node)
     this.#parts[change](node, request)
     if (this.#holders.at(node) === 0) this.#heldLength += this.#partLength(node) - before
+    return 0
   }
 
   /** Changes the held prefix of one request from `before` to `after` characters. */
@@ -238,23 +241,19 @@ export class MirroredPrompts {
     return places
   }
 
-  /** Returns the node whose edge begins with the text of which a request holds a part; 0 if there is none. */
-  #partNode(end: number, heldLength: number): number {
-    const { parents, starts } = this.#tree
-    let behind = 0
-    for (let node = end; node > 0 && this.#countUpTo(node, heldLength) === 0; node = parents.at(node)) behind = node
-    if (behind === 0 || this.lengthTo(parents.at(behind)) >= heldLength) return 0
-    return this.#marks.marks.at(starts.at(behind)) > 0 ? 0 : behind
+  /** Returns where the last prefix on a node's edge ends, in characters. */
+  #lengthTo(node: number): number {
+    return node > 0 ? this.#ends.at(this.#tree.starts.at(node) + this.#tree.lengths.at(node) - 1) : 0
   }
 
   /** Returns how many characters of the first text on a node's edge are held by those who hold only a part of it. */
   #partLength(node: number): number {
-    return Math.max(0, this.#parts.heldLengthAt(node) - this.lengthTo(this.#tree.parents.at(node)))
+    return Math.max(0, this.#parts.heldLengthAt(node) - this.#lengthTo(this.#tree.parents.at(node)))
   }
 
   /** Adds or removes one holder of a node. */
   #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
-    const length = this.lengthTo(node) - this.lengthTo(this.#tree.parents.at(node)) - this.#partLength(node)
+    const length = this.#lengthTo(node) - this.#lengthTo(this.#tree.parents.at(node)) - this.#partLength(node)
     const holders = this.#holders.at(node) + by
     this.#holders.set(node, holders)
     if (by > 0 && holders === 1) this.#heldLength += length
