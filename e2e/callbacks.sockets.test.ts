@@ -211,6 +211,25 @@ describe('the callback protocol', () => {
   })
 })
 
+test('a half-evicted request is cut, not forgotten, though its message has no blocks', async () => {
+  const content = 'Ten words of plain text that are no list at all. '.repeat(40)
+  const ask = async (...more: string[]): Promise<number> => {
+    const messages = [content, ...more].map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content }))
+    const explained = await post('/v1/explain', { model: 'm', messages })
+    return ((await explained.json()) as { predicted_cached_tokens: number }).predicted_cached_tokens
+  }
+  await snapshot('g1', 0)
+  const body = { model: 'm', messages: [{ role: 'user', content }] }
+  const sent = await postJson(`${proxy.url}/v1/chat/completions`, body, { headers: { 'x-request-id': 'r-1' } })
+  await sent.text()
+  // the engine counts 8 tokens in any prompt
+  for (const [i, cached_tokens] of [8, 6, 4, 2, 0, 8].entries()) {
+    await events('g1', i + 1, { type: cached_tokens === 8 ? 'stored' : 'evicted', request_id: 'r-1', cached_tokens })
+    expect(await mirror()).toMatchObject({ cached_tokens, requests: Number(cached_tokens > 0) })
+    expect([await ask(), await ask('yes', 'and why?')]).toEqual([cached_tokens, cached_tokens])
+  }
+})
+
 test('of a request for which the engine does not look into its cache nothing is predicted to be cached', async () => {
   const ask = async (rest: Record<string, unknown>): Promise<number> => {
     const response = await postJson(`${proxy.url}/v1/chat/completions`, ragRequest('q', ['a'.repeat(400)], rest))

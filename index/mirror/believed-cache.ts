@@ -109,5 +109,6 @@ export function cutContradicted(cache: BelievedCache, contradiction: Contradicti
   const { prompt, cachedTokens, tokensPerCharacter, until } = contradiction
   const missed = prompt.ends.findIndex((end) => end * tokensPerCharacter > cachedTokens)
   if (missed < 0) return
-  for (const request of cache.holdersOf(prompt, missed, until)) cut({ type: 'evicted', request, cachedTokens })
+  const holders = cache.holdersOf(prompt.prefixes, missed + 1, cachedTokens / tokensPerCharacter, until)
+  for (const request of holders) cut({ type: 'evicted', request, cachedTokens })
 }

@@ -12,6 +12,9 @@ import { toMirroredPrompt } from './mirrored-prompt.ts'
 import type { MirroredPrompts } from './mirrored-prompts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
+/** More than what a count of tokens is off by after it was converted to characters and back. */
+const roundingTokens = 1e-6
+
 /**
  * What one replica is believed to have cached: indexes of the contexts it holds, one for each text before a context,
  * and the prefixes of the prompts it was sent. The numbers of requests and of their blocks are bounded; the oldest
@@ -68,7 +71,9 @@ export class CacheMirror {
 
   /** Predicts how many tokens of a prompt are cached, using the token density of a request that holds them. */
   predictCachedTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
-    return Math.floor(this.#findHeld(prompt).tokens)
+    const { tokens, isPart } = this.#findHeld(prompt)
+    // the inverse of `#resize`, which rounds down
+    return isPart ? Math.ceil(tokens - 2 * roundingTokens) : Math.floor(tokens + roundingTokens)
   }
 
   /** Predicts how many characters of a prompt are cached. */
@@ -113,7 +118,7 @@ export class CacheMirror {
     for (const [request] of this.#requests.entries()) yield request
   }
 
-  /** Total tokens held. Shared prefixes count once; text after the last held prefix counts for each request. */
+  /** Total tokens held. Shared prefixes count once; parts of blocks and what ends a prompt count for each request. */
   get heldTokens(): number {
     return Math.floor(this.#held.heldLength * this.#average.tokensPerCharacter)
   }
@@ -128,17 +133,17 @@ export class CacheMirror {
   }
 
   /**
-   * Returns the requests sent before `until` that hold the prefix at index `place` of a prompt, oldest first; none if
-   * `until` is not mirrored.
+   * Returns the requests sent before `until` whose prompts begin with the first `count` prefixes of a prompt and that
+   * hold more than `length` characters, oldest first; none if `until` is not mirrored.
    */
-  holdersOf({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number, until: RequestId): RequestId[] {
-    const node = this.#prompts.nodeOf(prefixes, place + 1)
+  holdersOf(prefixes: readonly ScopeId[], count: number, length: number, until: RequestId): RequestId[] {
+    const node = this.#prompts.nodeOf(prefixes, count)
     if (node === undefined || this.#requests.find(until) === undefined) return []
     const { ends: endNodes, heldLengths } = this.#requests
     const holders: RequestId[] = []
     for (const [request, number] of this.#requests.entries()) {
       if (request === until) break
-      if (heldLengths.at(number) < ends[place]!) continue
+      if (heldLengths.at(number) <= length) continue
       if (this.#prompts.leadsThrough(endNodes.at(number), node)) holders.push(request)
     }
     return holders
@@ -167,7 +172,7 @@ export class CacheMirror {
     const { bytes, ...counts } = this.#contexts.statistics
     return {
       requests: this.#held.holding,
-      cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
+      cachedTokens: Math.round(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       ...counts,
       bytes: bytes + this.#held.bytes,
       unknownRequests: this.#unknownRequests,
@@ -274,7 +279,7 @@ export class CacheMirror {
     }
     const tokensPerCharacter = this.#held.densityOf(number) ?? this.#average.tokensPerCharacter
     const whole = this.#requests.lengths.at(number)
-    const length = Math.floor(cachedTokens / tokensPerCharacter)
+    const length = Math.floor((cachedTokens + roundingTokens) / tokensPerCharacter)
     if (cachedTokens <= 0) this.#held.fall(number)
     // the end of a prompt fills no page; without it, a text that ends there would count as lost
     else this.#held.hold(number, (whole - length) * tokensPerCharacter < pageTokens ? whole : length)
@@ -282,8 +287,8 @@ export class CacheMirror {
   }
 
   /** Returns the longest held prefix of a prompt, in characters and in tokens. */
-  #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
-    const { length, tokensPerCharacter } = this.#prompts.find(prompt)
-    return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }
+  #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number; isPart: boolean } {
+    const { length, tokensPerCharacter, isPart } = this.#prompts.find(prompt)
+    return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter), isPart }
   }
 }

@@ -52,7 +52,7 @@ export class HeldRequests {
   readonly #fallen = new RequestTable<MirroredRequest>()
   /** number of requests of which something is held */
   #holding = 0
-  /** characters that requests hold after their last held prefix */
+  /** characters that requests hold of blocks they hold in part, and after their last prefix */
   #tailLength = 0
   /** number of blocks in all requests, including repetitions */
   #blocks = 0
@@ -66,7 +66,7 @@ export class HeldRequests {
     this.#bounds = bounds
     this.#onForgotten = onForgotten
     this.#table = new SharedBlocks(bounds.secret)
-    this.prompts = new MirroredPrompts(this.#table)
+    this.prompts = new MirroredPrompts(this.#table, this.requests)
     this.contexts = new HeldContexts(createIndex, this.#table)
   }
 
@@ -75,7 +75,7 @@ export class HeldRequests {
     return this.#holding
   }
 
-  /** Total characters held. Shared prefixes count once; text after the last held prefix counts for each request. */
+  /** Characters held. Shared prefixes count once; parts of blocks and what ends a prompt count for each request. */
   get heldLength(): number {
     return this.prompts.heldLength + this.#tailLength
   }
@@ -131,14 +131,15 @@ export class HeldRequests {
     const { heldLengths, ends } = this.requests
     const before = heldLengths.at(number)
     if (before === length) return
+    this.#tailLength -= this.prompts.countPart(number, 'delete')
     heldLengths.set(number, length)
     if (before === 0) this.#fallen.delete(number)
     this.#holding += Number(length > 0) - Number(before > 0)
     if (this.requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
     else if (length < before) this.#cut(number, before, length)
     else this.#grow(number, before, length, isAsked)
-    const known = this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
-    this.#tailLength += length - before - known
+    this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
+    this.#tailLength += this.prompts.countPart(number, 'add')
   }
 
   /** Marks a request as holding nothing. If there are too many such requests, forgets up to two of the earliest. */
@@ -155,6 +156,7 @@ export class HeldRequests {
   clear(): void {
     const { ends, heldLengths } = this.requests
     for (const [, number] of this.requests.entries()) {
+      this.prompts.countPart(number, 'delete')
       this.prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
       heldLengths.set(number, 0)
       if (this.#fallen.find(number) === undefined) this.#fallen.add(number)

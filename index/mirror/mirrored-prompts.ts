@@ -4,15 +4,9 @@ import { FloatColumn, WholeColumn } from '../columns/number-column.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import { SequenceTree } from '../columns/sequence-tree.ts'
 import type { ScopeId } from '../context-block.ts'
+import { HeldParts, type HeldPrefix } from './held-parts.ts'
+import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import { PromptMarks } from './prompt-marks.ts'
-
-/** The longest held prefix of a prompt. */
-interface HeldPrefix {
-  /** characters */
-  readonly length: number
-  /** density of a counted request that holds it; undefined if none was counted */
-  readonly tokensPerCharacter: number | undefined
-}
 
 /**
  * The prompts that were sent, and how many requests hold each of their prefixes. They form a tree of prefixes, in which
@@ -27,21 +21,28 @@ export class MirroredPrompts {
   /** by node: tokens per character of the last counted request that holds it; 0 if none was counted */
   readonly #densities = new FloatColumn()
   readonly #tree: SequenceTree
+  readonly #requests: MirroredRequests
+  /** by node: holders of a part of the first text on its edge, unless that is a block */
+  readonly #parts: HeldParts
   #heldLength = 0
 
-  constructor(blocks: SharedBlocks) {
+  constructor(blocks: SharedBlocks, requests: MirroredRequests) {
+    this.#requests = requests
+    this.#parts = new HeldParts(requests)
     this.#marks = new PromptMarks(blocks)
     this.#ends = this.#marks.ends
     this.#tree = new SequenceTree({
-      nodeColumns: [this.#holders, this.#densities],
+      nodeColumns: [this.#holders, this.#densities, this.#parts.latest],
       placeColumns: [this.#marks.ends, this.#marks.marks],
       mayMerge: (node, child) =>
         this.#holders.at(node) === this.#holders.at(child) && this.#densities.at(node) === this.#densities.at(child),
+      onSplit: (node) => this.#parts.latest.set(node, 0),
+      onMerge: (node, child) => this.#parts.latest.set(child, this.#parts.latest.at(node)),
       onDrop: (start, length) => this.#marks.drop(start, length),
     })
   }
 
-  /** Total characters of all held prefixes, each counted once. */
+  /** Total characters of all held prefixes, each once, and of the longest part held of each text behind them. */
   get heldLength(): number {
     return this.#heldLength
   }
@@ -66,28 +67,43 @@ export class MirroredPrompts {
   }
 
   /**
-   * Changes the held prefix of one request from `before` to `after` characters. Returns the change in the characters
-   * that lie within whole held prefixes.
+   * Adds or deletes the part that a request holds of the text behind its last held prefix. It must be deleted before
+   * what the request holds changes. A part of a block, or of what follows the last prefix, is not added; returns how
+   * many characters that is.
    */
-  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): number {
+  countPart(request: MirroredRequest, change: 'add' | 'delete'): number {
+    const heldLength = this.#requests.heldLengths.at(request)
+    if (heldLength === 0) return 0
+    const { parents, starts } = this.#tree
+    let last = this.#requests.ends.at(request)
+    let node = 0
+    for (; last > 0 && this.#countUpTo(last, heldLength) === 0; last = parents.at(last)) node = last
+    const length = heldLength - this.#lengthTo(last)
+    if (node === 0 || length === 0 || this.#marks.marks.at(starts.at(node)) > 0) return length
+    const before = this.#partLength(node)
+    this.#parts[change](node, request)
+    if (this.#holders.at(node) === 0) this.#heldLength += this.#partLength(node) - before
+    return 0
+  }
+
+  /** Changes the held prefix of one request from `before` to `after` characters. */
+  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): void {
     const { parents, lengths } = this.#tree
     const [from, to] = before < after ? [before, after] : [after, before]
     let node = end
     while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.at(node)
-    if (node <= 0) return 0
+    if (node <= 0) return
     const meant = this.#countUpTo(node, to)
     if (meant < lengths.at(node)) node = this.#tree.split(node, meant)
     const last = node
-    let changed = 0
     let known = 0
     for (; node > 0 && known === 0; node = parents.at(node)) {
       known = this.#countUpTo(node, from)
       if (known === lengths.at(node)) break
       if (known > 0) this.#tree.split(node, known)
-      changed += this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
+      this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
     }
     this.#mergeAlong(last, node)
-    return before < after ? changed : -changed
   }
 
   /**
@@ -151,7 +167,7 @@ export class MirroredPrompts {
     this.#mergeAlong(end, this.#tree.root)
   }
 
-  /** Finds the longest held prefix of a prompt. */
+  /** Finds the longest held prefix of a prompt, with a part of the text behind it. */
   find({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): HeldPrefix {
     const tree = this.#tree
     let [length, density] = [0, 0]
@@ -170,7 +186,8 @@ export class MirroredPrompts {
       length = ends[i - 1]!
       if (shared < edge) break
     }
-    return { length, tokensPerCharacter: density === 0 ? undefined : density }
+    const whole = { length, tokensPerCharacter: density || undefined, isPart: false }
+    return node > 0 && this.#holders.at(node) === 0 ? this.#parts.extend(whole, node) : whole
   }
 
   /** Returns the node where the first `count` prefixes end; undefined if no prompt has them. Valid until a change. */
@@ -224,12 +241,19 @@ export class MirroredPrompts {
     return places
   }
 
-  /** Adds or removes one holder of a node. Returns the number of characters on the node's edge. */
-  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
-    const { starts, lengths, parents } = this.#tree
-    const parent = parents.at(node)
-    const before = parent > 0 ? this.#ends.at(starts.at(parent) + lengths.at(parent) - 1) : 0
-    const length = this.#ends.at(starts.at(node) + lengths.at(node) - 1) - before
+  /** Returns where the last prefix on a node's edge ends, in characters. */
+  #lengthTo(node: number): number {
+    return node > 0 ? this.#ends.at(this.#tree.starts.at(node) + this.#tree.lengths.at(node) - 1) : 0
+  }
+
+  /** Returns how many characters of the first text on a node's edge are held by those who hold only a part of it. */
+  #partLength(node: number): number {
+    return Math.max(0, this.#parts.heldLengthAt(node) - this.#lengthTo(this.#tree.parents.at(node)))
+  }
+
+  /** Adds or removes one holder of a node. */
+  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
+    const length = this.#lengthTo(node) - this.#lengthTo(this.#tree.parents.at(node)) - this.#partLength(node)
     const holders = this.#holders.at(node) + by
     this.#holders.set(node, holders)
     if (by > 0 && holders === 1) this.#heldLength += length
@@ -238,7 +262,6 @@ export class MirroredPrompts {
       this.#heldLength -= length
       this.#densities.set(node, 0)
     }
-    return length
   }
 
   /** Merges nodes where possible, from `last` up to its ancestor `first`. */

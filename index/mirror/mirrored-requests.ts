@@ -19,7 +19,19 @@ export class MirroredRequests extends RequestTable {
   readonly densities: FloatColumn = new FloatColumn()
   /** as set by `CacheMirror.noteTime` */
   readonly times: FloatColumn = new FloatColumn()
-  readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
+  /** neighbours of requests in the lists of `HeldParts` */
+  readonly earlierParts: WholeColumn = new WholeColumn()
+  readonly laterParts: WholeColumn = new WholeColumn()
+  readonly #columns = [
+    this.ends,
+    this.lengths,
+    this.heldLengths,
+    this.blocks,
+    this.densities,
+    this.times,
+    this.earlierParts,
+    this.laterParts,
+  ]
   /** prompts that the tree cannot reproduce */
   readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
 

@@ -12,7 +12,7 @@ export function createMirror(): CacheMirror {
  */
 export function promptOf(blocks: readonly string[], tail = 0): SentPrompt {
   const ends = [100, ...blocks.map((_, i) => 200 + 100 * i)]
-  const prefixes = ends.map((_, i) => `system ${blocks.slice(0, i).join(' ')}` as ScopeId)
+  const prefixes = ends.map((_, i) => ['system', ...blocks.slice(0, i)].join(' ') as ScopeId)
   const context = {
     scope: 'system' as ScopeId,
     blocks: blocks as unknown as Context,
