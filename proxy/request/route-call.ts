@@ -13,6 +13,7 @@ import { decide } from '../reuse/decide.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../reuse/plan-route.ts'
 import type { Pipeline } from './pipeline.ts'
+import { toldUser } from './told-user.ts'
 
 /** What is answered while no replica takes requests. */
 export const noReplica = 'No engine takes requests: all are draining, or none has been found yet. Try again later.'
@@ -39,7 +40,7 @@ export function routeCall(
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates: candidates.map((replica) => toCandidate(replica, routing, sharer)),
+      candidates: candidates.map((replica) => toCandidate(replica, routing, call, sharer)),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
       select: (routes) =>
@@ -50,13 +51,17 @@ export function routeCall(
   return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
 }
 
-function toCandidate(
-  { id, mirror, cacheConfig, reuse }: Replica,
-  { processed, gain }: Routing,
-  sharer: string,
-): Candidate {
-  const hasProcessed: Candidate['hasProcessed'] = (block) => processed.has(id, sharer, block)
-  return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
+function toCandidate(replica: Replica, { processed, gain }: Routing, call: Call, sharer: string): Candidate {
+  const { id, mirror, cacheConfig, reuse } = replica
+  const user = toldUser(call, replica)
+  return {
+    mirror,
+    planned: () => gain.plannedOf(id).mirror,
+    cacheConfig,
+    reuse,
+    hasProcessed: (block) => processed.has(id, sharer, block),
+    isReusable: (block) => processed.has(id, sharer, block, user),
+  }
 }
 
 function select(

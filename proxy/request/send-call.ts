@@ -26,6 +26,7 @@ import type { Pipeline } from './pipeline.ts'
 import { isPromptList } from './prompt-list.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
+import { toldUser } from './told-user.ts'
 
 /**
  * How long to hold back an answer's head: about one unnoticeable prefill, after which it is known what the engine has
@@ -201,7 +202,7 @@ function commit(
   for (const [i, id] of ids.entries()) {
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
-  processed.note(replica.id, sharerOf(call), contentsOf(decision).blocks)
+  processed.note(replica.id, sharerOf(call), contentsOf(decision).blocks, toldUser(call, replica))
   learnTemplates(pipeline, call, decision, request)
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
