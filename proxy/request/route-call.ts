@@ -4,6 +4,7 @@ import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.
 import type { Call, RoutedCall } from '../call/call.ts'
 import { sharerOf } from '../call/sharer-of.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
+import { toldUser } from '../call/told-user.ts'
 import { ProxyError } from '../errors.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -13,7 +14,6 @@ import { decide } from '../reuse/decide.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../reuse/plan-route.ts'
 import type { Pipeline } from './pipeline.ts'
-import { toldUser } from './told-user.ts'
 
 /** What is answered while no replica takes requests. */
 export const noReplica = 'No engine takes requests: all are draining, or none has been found yet. Try again later.'

@@ -7,6 +7,7 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { sharerOf } from '../call/sharer-of.ts'
+import { toldUser } from '../call/told-user.ts'
 import { Trip } from '../call/trip.ts'
 import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
@@ -26,7 +27,6 @@ import type { Pipeline } from './pipeline.ts'
 import { isPromptList } from './prompt-list.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
-import { toldUser } from './told-user.ts'
 
 /**
  * How long to hold back an answer's head: about one unnoticeable prefill, after which it is known what the engine has

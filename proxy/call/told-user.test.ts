@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../call/call.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { Call } from './call.ts'
 import { toldUser } from './told-user.ts'
 
 const call = (members: object, isTrusted = false): Call =>

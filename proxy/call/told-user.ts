@@ -1,8 +1,8 @@
 import { isObject } from '#engine-adapters/json-object.ts'
 import { userOf } from '../access/user.ts'
-import type { Call } from '../call/call.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { Call } from './call.ts'
 
 /**
  * Returns whom an engine takes a request for when it decides what to reuse. Returns undefined if it does not ask, or if
