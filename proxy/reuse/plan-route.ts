@@ -54,8 +54,8 @@ export type PlanState = Omit<ReuseState, 'mirror'>
 /**
  * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that
  * reuses at any position, blocks stay as received if moving them saves less than the annotation costs: of blocks that it
- * may reuse, only the share that it would recompute counts as saved. An order that the request states is kept: later requests gain by it. Changes
- * nothing.
+ * may reuse, only the share that it would recompute counts as saved. An order that the request states is kept: later
+ * requests gain by it. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
