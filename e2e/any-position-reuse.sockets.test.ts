@@ -265,6 +265,28 @@ test('what runs is expected to leave no more in the exact cache than stands in f
   expect(behind.reused).toBeGreaterThan(0.8 * exact.cached)
 })
 
+test('an engine that asks for users is predicted to reuse what a user has sent himself, or two users have', async () => {
+  const engine = await startRecordingEngineDouble()
+  close.push(() => engine.close())
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' })
+  const snapshot = { generation: 'g', sequence: 0, requests: [], reuse: { ratio: 0, max_ratio: 1, users: true } }
+  await postJson(`${proxy.adminUrl}/v1/replicas/gpu-0/snapshot`, snapshot)
+  const textOf = (letter: string): string => `${letter}, and more of it. `.repeat(50)
+  const sendAs = async (user: string, letters: string): Promise<{ skipped: string | null; reused: number }> => {
+    const body = ragRequest(`What does ${user} ask?`, [...letters].map(textOf), { user })
+    const { headers } = await postJson(`${proxy.url}/v1/chat/completions`, body)
+    const reused = Number(headers.get('x-reprise-predicted-reused-tokens'))
+    return { skipped: headers.get('x-reprise-skipped'), reused }
+  }
+  await sendAs('one', 'ab')
+  // moved, since it would be computed
+  expect(await sendAs('two', 'ba')).toEqual({ skipped: null, reused: 0 })
+  const enough = { skipped: 'reuse_is_enough', reused: expect.toSatisfy((tokens) => tokens > 0) }
+  expect(await sendAs('three', 'ba')).toEqual(enough)
+  await sendAs('one', 'cd')
+  expect(await sendAs('one', 'dc')).toEqual(enough)
+})
+
 describe('of two engines', () => {
   const long = ['a', 'b', 'c', 'd'].map((letter) => `${letter}, and more of it. `.repeat(150))
   const asReceived = { headers: { 'x-reprise-options': 'reorder=off' } }

@@ -102,7 +102,7 @@ async function run(...args: string[]): Promise<{ status: number | null; stderr: 
 
 /** Sends a batch straight to a double, without waiting for it. */
 async function runAt({ url }: { url: string }, options: Partial<BatchOptions> = {}): Promise<BatchSummary> {
-  const target = { url, key: undefined, priority: 10, isSet: false }
+  const target = { url, name: url, key: undefined, priority: 10, isSet: false }
   const [config, signal] = [defaultConfig(), new AbortController().signal]
   return runBatch(batch, { target, config, out, concurrency: 4, signal, wait: async () => {}, ...options })
 }
@@ -194,7 +194,7 @@ describe('a batch in front of an engine', () => {
     )
     const engine = await double()
     engine.answer((response, { body }) => {
-      const answer = body.includes('pretty') ? '{\n  "n": 12345678901234567890,\r\n "t": "a\\nb"\n}\n' : 'not JSON\n'
+      const answer = body.includes('pretty') ? '{\n  "n": 12345678901234567890,\r\n "t": "a\\nb"\n}\n' : '{"t": 1}'
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     })
     await runBehind(engine)
@@ -202,7 +202,6 @@ describe('a batch in front of an engine', () => {
       .split('\n')
       .filter((own) => own.includes('"pretty"'))
     expect(line).toContain('"body":{   "n": 12345678901234567890,  "t": "a\\nb" }}')
-    expect(results().find(({ custom_id: id }) => id === 'text')!.response!.body).toBe('not JSON\n')
   })
 })
 
@@ -247,7 +246,7 @@ describe('a batch through a running proxy', () => {
   test('its requests have the headers of a client', async () => {
     writeBatch(2)
     const engine = await double()
-    const key = { url: `${engine.url}/v1/`, key: 'secret', priority: 7, isSet: true }
+    const key = { name: 'engine', url: `${engine.url}/v1/`, key: 'secret', priority: 7, isSet: true }
     await runAt(engine, { target: key })
     for (const { url, headers } of engine.requests) {
       expect({ url, ...headers }).toMatchObject({
@@ -384,6 +383,26 @@ describe('an engine that is busy', () => {
     ).toEqual(ids.toSorted())
   })
 
+  test.each(['<html>a page</html>\n', '', '[1]'])(
+    'and says %j with status 200 is asked again, and has then not answered',
+    async (said) => {
+      writeBatch(3)
+      const engine = await double()
+      let times = 0
+      engine.answer((response, { body }) => {
+        const isWrong = body.includes('What of case B?') || (body.includes('What of case C?') && times++ === 0)
+        response.writeHead(200).end(isWrong ? said : '{}')
+      })
+      expect(await runAt(engine)).toMatchObject({ answered: 2, failed: 1 })
+      expect(results().find(({ custom_id: id }) => id === 'question-B')).toMatchObject({
+        response: null,
+        error: { code: 'no_json_object', message: expect.stringMatching(/^status 200, but no JSON object/) },
+      })
+      engine.answer((response) => response.writeHead(200).end('{}'))
+      expect(await runAt(engine)).toMatchObject({ answered: 3, failed: 0, resumed: 2 })
+    },
+  )
+
   test('and refuses the key is asked again by the next run', async () => {
     writeBatch(3)
     const engine = await double()
@@ -419,6 +438,18 @@ describe('an engine that is busy', () => {
     await expect(
       runAt(engine, { concurrency: 1, wait: async (milliseconds) => void waits.push(milliseconds) }),
     ).rejects.toThrow(`${engine.url} cannot be reached (connect ECONNREFUSED`)
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000])
+    expect(readFileSync(out, 'utf8')).toBe('')
+  })
+
+  test('and that nothing listens for behind a proxy ends the run as soon', async () => {
+    const waits: number[] = []
+    writeBatch(30)
+    const engine = await double()
+    await engine.close()
+    const wait = async (milliseconds: number): Promise<void> => void waits.push(milliseconds)
+    const ended = runBehind(engine, { concurrency: 1, wait })
+    await expect(ended).rejects.toThrow(/cannot be reached \(The engine did not answer \(ECONNREFUSED\).*is it running/)
     expect(waits).toEqual([500, 1_000, 2_000, 4_000])
     expect(readFileSync(out, 'utf8')).toBe('')
   })

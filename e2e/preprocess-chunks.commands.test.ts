@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { reusing } from './emulated-reuse/reusing-cache.ts'
@@ -27,6 +28,7 @@ beforeEach(async () => {
   proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' })
 })
 afterEach(async () => {
+  vi.stubEnv('REPRISE_API_KEY', '')
   await proxy.close()
   await emulator.close()
   rmSync(folder, { recursive: true })
@@ -91,21 +93,84 @@ test('what cannot be preprocessed is said, and what is registered', { timeout: 2
       stderr: expect.stringMatching(/^error: --preprocess: .*--context/),
     })
   expect(await (await fetch(`${proxy.adminUrl}/v1/chunks`)).json()).toMatchObject({ chunks: 0 })
-  const away = await add('--proxy', 'http://127.0.0.1:9')
-  expect(away).toMatchObject({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /127\.0\.0\.1:9.* cannot be reached.*registered, but not all are preprocessed: the same/s,
-    ),
-  })
-  const counted = await fetch(`${proxy.adminUrl}/v1/chunks`)
-  expect(await counted.json()).toMatchObject({ chunks: 6 })
+  for (const [status, reason, ...options] of [
+    [2, /--similar-by: No module named 'nomod'/, '--', '--similar-by', 'nomod:f'],
+    [2, /serves .*, not large/, '--', '--model', 'large'],
+    [1, /127\.0\.0\.1:9 cannot be reached/, '--proxy', 'http://127.0.0.1:9'],
+    [2, /is no reprise proxy/, '--proxy', emulator.url],
+  ] as const) {
+    const said = await add(...options)
+    expect(said).toMatchObject({ status, stdout: '', stderr: expect.stringMatching(/Nothing was registered/) })
+    expect(said.stderr).toMatch(reason)
+  }
+  expect(await (await fetch(`${proxy.adminUrl}/v1/chunks`)).json()).toMatchObject({ chunks: 0 })
   expect(existsSync(join(folder, 'state')) ? readFileSync(join(folder, 'state'), 'utf8') : '').toBe('')
   const wrong = await startRunningReprise(['chunks', 'add', join(folder, 'corpus.jsonl'), '--', '--contexts', '8'])
   expect(wrong).toMatchObject({
     status: 2,
     stderr: "error: '--contexts' is an option of --preprocess, which is missing.\n",
+  })
+})
+
+describe('a tenant for whom nothing would be computed is refused before anything is registered', () => {
+  const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')
+  const records = ['a', 'b'].map((tenant) => ({ name: tenant, tenant, sha256: sha256(`key-of-${tenant}`) }))
+  const chunks = async (): Promise<unknown> => (await fetch(`${proxy.adminUrl}/v1/chunks`)).json()
+  const restart = async (config: Parameters<typeof startTestProxy>[1]): Promise<void> => {
+    await proxy.close()
+    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, config)
+  }
+
+  test.each([
+    ['the key of another', { key: 'key-of-a', tenant: 'b' }, "are those of 'a', not of 'b'"],
+    ['a name that no key has', { key: 'key-of-a', tenant: 'carol' }, "are those of 'a', not of 'carol'"],
+    ['no key', { key: '', tenant: 'a' }, "are those of 'default', not of 'a'"],
+    ['an unknown key', { key: 'x', tenant: 'a' }, 'x-reprise-key is no API key'],
+  ])('%s', async (_, { key, tenant }, reason) => {
+    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    vi.stubEnv('REPRISE_API_KEY', key)
+    const said = await add('--tenant', tenant)
+    expect(said).toMatchObject({ status: expect.toSatisfy((code) => code > 0), stdout: '' })
+    expect(said.stderr).toContain(reason)
+    expect(await chunks()).toMatchObject({ chunks: 0 })
+  })
+
+  test('a key that the proxy does not know', async () => {
+    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    vi.stubEnv('REPRISE_API_KEY', 'x')
+    const said = await add()
+    expect(said).toMatchObject({ status: 1, stderr: expect.stringMatching(/answers 401.*Nothing was registered/s) })
+    expect(await chunks()).toMatchObject({ chunks: 0 })
+  })
+
+  test('where all are one', async () => {
+    await restart({ tenantsFrom: 'none' })
+    const said = await add('--tenant', 'carol')
+    expect(said).toMatchObject({ status: 2, stderr: expect.stringMatching(/tenants\.from is none.*Nothing/) })
+  })
+
+  test('and not the tenant of the key, or one whom a trusted peer names', { timeout: 120_000 }, async () => {
+    const once = ['--', '--contexts', '1', '--window', '3', '--neighbours', 'random']
+    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    vi.stubEnv('REPRISE_API_KEY', 'key-of-b')
+    expect(await add('--tenant', 'b', ...once)).toMatchObject({ status: 0 })
+    await restart({ tenantsFrom: 'header', trustedPeers: ['127.0.0.1'] })
+    expect(await add('--tenant', 'carol', ...once)).toMatchObject({ status: 0 })
+  })
+
+  test('--idle says which setting permits the figures that it needs', { timeout: 120_000 }, async () => {
+    const keys = { file: undefined, records, forwardClientAuthorization: false }
+    await restart({ keys })
+    vi.stubEnv('REPRISE_API_KEY', 'key-of-a')
+    const idle = ['--', '--idle', '--contexts', '1', '--window', '3', '--neighbours', 'random']
+    const said = await add(...idle)
+    expect(said).toMatchObject({ status: 1, stderr: expect.stringMatching(/403.*keys\.allow_engine_paths.*Nothing/s) })
+    await restart({ keys: { ...keys, allowedPaths: ['/metrics'] } })
+    // the emulator has figures, though not these
+    expect(await add(...idle)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/\/metrics tells no vllm:num/),
+    })
   })
 })
 

@@ -57,6 +57,30 @@ test('the blocks processed most recently are remembered, as many as there may be
   )
 })
 
+test('a block is known for whoever sent it, and for all once two have', () => {
+  const processed = new ProcessedBlocks(10)
+  const a = context('a')
+  const knownTo = (replica: ReplicaId, ...users: (string | undefined)[]): boolean[] =>
+    users.map((user) => processed.has(replica, 't', a[0]!, user))
+  processed.note(one, 't', a, 'u')
+  processed.note(one, 't', a, 'u')
+  expect(knownTo(one, 'u', 'v', undefined)).toEqual([true, false, true])
+  processed.note(two, 't', a, 'v')
+  expect([knownTo(one, 'u', 'v'), knownTo(two, 'u', 'v')]).toEqual([
+    [true, false],
+    [false, true],
+  ])
+  processed.note(one, 't', a, 'v')
+  processed.note(one, 't', a, 'u')
+  expect(knownTo(one, 'u', 'v', 'w')).toEqual([true, true, true])
+  expect(knownTo(two, 'u', 'v')).toEqual([false, true])
+  processed.forget(one)
+  processed.note(one, 't', a)
+  expect(knownTo(one, 'w', undefined)).toEqual([true, true])
+  processed.note(one, 't', a, 'u')
+  expect([knownTo(one, 'w'), processed.size]).toEqual([[true], 1])
+})
+
 test('each replica that processed a block is known, until it begins anew', () => {
   const processed = new ProcessedBlocks(10)
   processed.note(one, 't', context('a', 'b'))

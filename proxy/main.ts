@@ -48,7 +48,7 @@ import { TemplateBook } from './templates/template-book.ts'
  */
 const requestUploadSeconds = 1_800
 const callbackUploadSeconds = 10
-/** For this many blocks, the proxy remembers which replicas processed them: about 25 MB. */
+/** For this many blocks, the proxy remembers which replicas processed them, for whom: about 40 MB. */
 const processedBlocks = 200_000
 /** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000

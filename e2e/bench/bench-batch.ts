@@ -8,6 +8,7 @@ import { toBody, toComparedRequests } from '../../tools/compare/compared-request
 import { readTrace } from '../../tools/replay/trace/read-trace.ts'
 import { postJson, startTestProxy } from '../start-test-proxy.ts'
 import { printTable, report } from './print-table.ts'
+import { requireTraces } from './require-traces.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
@@ -58,7 +59,7 @@ async function throughProxy<T>(url: string, run: (url: string) => Promise<T>): P
 
 async function asBatch(url: string, file: string, concurrency: number): Promise<number> {
   const out = `${file}.results`
-  const target = { url, key: undefined, priority: 10, isSet: false }
+  const target = { url, name: url, key: undefined, priority: 10, isSet: false }
   const { signal } = new AbortController()
   const { hit_ratio: ratio } = await runBatch(file, {
     target,
@@ -74,9 +75,10 @@ async function asBatch(url: string, file: string, concurrency: number): Promise<
 
 const args = process.argv.slice(2)
 const limit = Number(args.at(-1)) || undefined
+const traces = requireTraces(limit === undefined ? args : args.slice(0, -1), 'bench:batch -- FOLDER… [LIMIT]')
 const folder = mkdtempSync(join(tmpdir(), 'reprise-bench-'))
 const rows: string[][] = []
-for (const trace of limit === undefined ? args : args.slice(0, -1)) {
+for (const trace of traces) {
   const requests = toComparedRequests((await readTrace(trace)).requests.slice(0, limit))
   const bodies = requests.map((own) => ({ model: 'm', max_tokens: answerTokens, ...toBody(own, []) }))
   const file = join(folder, 'batch.jsonl')

@@ -175,7 +175,7 @@ export const answers: Readonly<Record<string, Schema>> = {
   }),
   Mirror: object({
     replicas: list(reference('ReplicaReport')),
-    tenants: object({ from: oneOf('key', 'header', 'none'), keys: flag }),
+    tenants: object({ from: oneOf('key', 'header', 'none'), keys: flag, trusts_caller: flag }),
   }),
   Index: object({
     ...like({ size: 0, height: 0, nodes: 0, memory: 0, requests: 0, contexts: 0 }),

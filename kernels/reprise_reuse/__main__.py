@@ -26,13 +26,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str] | None) -> int:
     options = read_options(arguments, str(__doc__))
-    documents = read_corpus(options.corpus)
-    parts = make_parts(documents, options)
+    documents = [] if options.check else read_corpus(options.corpus)
+    parts = make_parts(documents, options) if documents else []
     engine = HttpEngine(
         options.engine, options.model, options.salt, options.api_key, only_idle=options.idle,
         preprocess_key=options.key, tenant=options.tenant,
     )  # fmt: skip
     engine.check()
+    if options.check:
+        return 0
     done = Done(options.state, engine.key)
     if options.again:
         done.forget(parts[0])

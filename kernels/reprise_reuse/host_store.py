@@ -147,6 +147,11 @@ class HostStore:
         self._squares[slots] += (squares * seen / (seen + 1)).cpu()
         self._contexts[slots] += 1
 
+    def count_as_one(self, slots: torch.Tensor) -> None:
+        """Has the mean in these slots (int64 [n]) count as a single context, which varies as its contexts did."""
+        self._squares[slots] /= self._contexts[slots].clamp(min=1)
+        self._contexts[slots] = 1
+
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """Returns a copy of everything in these slots, for the disk."""
         return {

@@ -24,6 +24,8 @@ class Piece:
     """for a load: the rows equal those of full attention here"""
     is_average: bool = False
     """for a save: the rows add one more context to the mean that the slots hold"""
+    is_held_as_one: bool = False
+    """for an average: what the slots hold counts as a single context, however many it is the mean of"""
     pages: np.ndarray | None = None
     """slots of the engine's cache instead of host memory, int64 [end - start]"""
     position: int = 0

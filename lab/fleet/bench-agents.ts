@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import { readTrace } from '#tools/replay/trace/read-trace.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
+import { requireTraces } from '../../e2e/bench/require-traces.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
 import { findFreePort } from '../../e2e/demo/find-free-port.ts'
 import { postJson, ragRequest, startTestProxy } from '../../e2e/start-test-proxy.ts'
@@ -133,8 +134,9 @@ const rangeOf = (all: readonly number[], digits: number): string => {
   return least === most ? least : `${least} to ${most}`
 }
 
+const traces = requireTraces(positionals, 'bench:agents -- FOLDER… [--runs N] [--documents N,N] [--engines N]')
 sayMachine()
-for (const trace of positionals) {
+for (const trace of traces) {
   for (const documents of values.documents.split(',').map(Number)) {
     const chains = await readChains(trace, documents)
     const runs = Array.from({ length: Number(values.runs) }, (_, seed) => new Random(seed + 1).shuffled(chains))

@@ -3,11 +3,12 @@ import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import { groupBy } from '#index/group-by.ts'
 import { readTrace } from '#tools/replay/trace/read-trace.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
+import { requireTraces } from '../../e2e/bench/require-traces.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
 import { postJson, ragQuestion, startTestProxy } from '../../e2e/start-test-proxy.ts'
 
 /*
- * `npm run bench:multi-turn -- TRACE`: conversations that are sent with what came before, as an application that keeps
+ * `npm run bench:multi-turn -- TRACE…`: conversations that are sent with what came before, as an application that keeps
  * the documents of earlier turns sends them, before an emulated engine. Prints what the engine was sent and computed,
  * with and without de-duplication (ContextPilot, algorithm 3).
  */
@@ -84,8 +85,9 @@ async function measure(conversations: readonly (readonly Turn[])[], options: str
 }
 
 const { positionals } = parseArgs({ allowPositionals: true })
+const traces = requireTraces(positionals, 'bench:multi-turn -- TRACE…')
 sayMachine()
-for (const trace of positionals) {
+for (const trace of traces) {
   const conversations = await readConversations(trace)
   const rows = []
   let received = { prompt: 0, computed: 0 }

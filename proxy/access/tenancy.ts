@@ -25,6 +25,8 @@ export interface Tenancy {
    * (`x-reprise-key`). Throws `invalid_body` if keys are configured and this is none of them.
    */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
+  /** Whether who connects from there may name the tenant. */
+  trusts({ socket }: Pick<IncomingMessage, 'socket'>): boolean
 }
 
 interface TenancyOptions {
@@ -71,6 +73,7 @@ export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptio
   }
   return {
     identify: (incoming) => note(toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers))),
+    trusts: ({ socket }) => peers.has(socket.remoteAddress),
     suppose: ({ headers, socket }) => {
       const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
       if (typeof named === 'string' && named !== '') return { tenant: toNamed(named), key: undefined }

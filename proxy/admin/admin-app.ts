@@ -134,7 +134,10 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
     adminLog.changed(c.env.incoming, { state: 'cleared' })
     return c.json({ status: 'cleared' })
   })
-  app.get('/v1/mirror', (c) => c.json({ replicas: describe(), tenants: dependencies.tenants() }))
+  app.get('/v1/mirror', (c) => {
+    const tenants = { ...dependencies.tenants(), trusts_caller: pipeline.tenancy().trusts(c.env.incoming) }
+    return c.json({ replicas: describe(), tenants })
+  })
   app.get('/v1/gain', (c) =>
     c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
   )

@@ -36,12 +36,18 @@ export function readAdminToken(): string | undefined {
  * Asks the control plane of a running proxy, with the token of REPRISE_ADMIN_TOKEN. Throws a ConfigError that says what
  * to do if it does not answer, or refuses.
  */
-export async function askAdmin<Answer>(admin: string, path: string, method: string, body?: string): Promise<Answer> {
+export async function askAdmin<Answer>(
+  admin: string,
+  path: string,
+  method: string,
+  body?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const token = readAdminToken()
   const url = `${admin.replace(/\/+$/, '')}${path}`
   const response = await fetch(url, {
     method,
-    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}), ...more },
     ...(body === undefined ? {} : { body }),
   }).catch((error: Error) => {
     const reason = (error.cause as Error | undefined)?.message || error.message

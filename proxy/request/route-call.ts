@@ -4,6 +4,7 @@ import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.
 import type { Call, RoutedCall } from '../call/call.ts'
 import { sharerOf } from '../call/sharer-of.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
+import { toldUser } from '../call/told-user.ts'
 import { ProxyError } from '../errors.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -39,7 +40,7 @@ export function routeCall(
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates: candidates.map((replica) => toCandidate(replica, routing, sharer)),
+      candidates: candidates.map((replica) => toCandidate(replica, routing, call, sharer)),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
       select: (routes) =>
@@ -50,13 +51,17 @@ export function routeCall(
   return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
 }
 
-function toCandidate(
-  { id, mirror, cacheConfig, reuse }: Replica,
-  { processed, gain }: Routing,
-  sharer: string,
-): Candidate {
-  const hasProcessed: Candidate['hasProcessed'] = (block) => processed.has(id, sharer, block)
-  return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
+function toCandidate(replica: Replica, { processed, gain }: Routing, call: Call, sharer: string): Candidate {
+  const { id, mirror, cacheConfig, reuse } = replica
+  const user = toldUser(call, replica)
+  return {
+    mirror,
+    planned: () => gain.plannedOf(id).mirror,
+    cacheConfig,
+    reuse,
+    hasProcessed: (block) => processed.has(id, sharer, block),
+    isReusable: (block) => processed.has(id, sharer, block, user),
+  }
 }
 
 function select(

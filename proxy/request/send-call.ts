@@ -7,6 +7,7 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { sharerOf } from '../call/sharer-of.ts'
+import { toldUser } from '../call/told-user.ts'
 import { Trip } from '../call/trip.ts'
 import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
@@ -201,7 +202,7 @@ function commit(
   for (const [i, id] of ids.entries()) {
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
-  processed.note(replica.id, sharerOf(call), contentsOf(decision).blocks)
+  processed.note(replica.id, sharerOf(call), contentsOf(decision).blocks, toldUser(call, replica))
   learnTemplates(pipeline, call, decision, request)
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))

@@ -40,6 +40,18 @@ describe('what an engine is predicted to reuse at another position', () => {
     expect(sender.decide(twice, asReceived()).predictedReusedTokens).toBe(Math.floor(0.75 * tokensOf(sender, 2)))
   })
 
+  test('is for a user what he has sent himself, or two users, if the engine asks whose a request is', () => {
+    sender.reuse = { ...sender.reuse!, asksForUser: true }
+    sender.sendBody(ask('first', 'pq'), { user: 'one' })
+    const own = Math.floor(0.75 * tokensOf(sender, 2))
+    expect([
+      predict('xqp', { ...asReceived(), user: 'one' }),
+      predict('xqp', { ...asReceived(), user: 'two' }),
+    ]).toEqual([own, 0])
+    sender.sendBody(ask('first', 'pq'), { user: 'two' })
+    expect(predict('xqp', { ...asReceived(), user: 'three' })).toBe(own)
+  })
+
   test('leaves nothing exact behind it: of a request under way no more is believed', () => {
     const [length] = sender.decide(ask('next', 'axcy'), asReceived()).exactLengths
     const { content } = ask('next', 'axcy').messages[1] as { content: string }
@@ -72,6 +84,17 @@ describe('for an engine that reuses at any position', () => {
     expect(sendWith(0.5, 'cab')).toMatchObject({ moved: 3, skipped: undefined })
     expect(sendWith(0.02, 'cab')).toMatchObject({ moved: 0, body: undefined, skipped: 'reuse_is_enough' })
     expect(sendWith(0, 'cab')).toMatchObject({ moved: 0, body: undefined, skipped: 'reuse_is_enough' })
+  })
+
+  test('blocks are moved for a user for whom the engine reuses nothing at any position', () => {
+    const reuse = { ratio: 0, minRatio: 0, maxRatio: 1, asksForUser: true }
+    sender.reuse = reuse
+    sender.sendBody(ask('second', 'pqr'), { user: 'one' })
+    const sendAs = (user: string) => sender.decide(ask('next', 'rpq'), { user })
+    expect(sendAs('one')).toMatchObject({ moved: 0, skipped: 'reuse_is_enough' })
+    expect(sendAs('two')).toMatchObject({ moved: 3, skipped: undefined })
+    sender.reuse = { ...reuse, asksForUser: false }
+    expect(sendAs('two')).toMatchObject({ moved: 0, skipped: 'reuse_is_enough' })
   })
 
   test('the share that counts is the one that the request wishes', () => {

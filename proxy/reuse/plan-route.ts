@@ -18,6 +18,8 @@ export interface Candidate {
   readonly reuse?: AnyPositionReuse | undefined
   /** whether it has computed a block for the same tenant, salt and model, at whatever position */
   readonly hasProcessed?: ((block: BlockId) => boolean) | undefined
+  /** whether it may reuse what it has computed of a block, at whatever position, for the user of the request */
+  readonly isReusable?: ((block: BlockId) => boolean) | undefined
 }
 
 /** What stands in front of documents that were computed behind another text. */
@@ -51,9 +53,9 @@ export type PlanState = Omit<ReuseState, 'mirror'>
 
 /**
  * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that
- * reuses at any position, blocks stay as received if moving them saves less than the annotation costs: only the share
- * that it would recompute counts as saved. An order that the request states is kept: later requests gain by it. Changes
- * nothing.
+ * reuses at any position, blocks stay as received if moving them saves less than the annotation costs: of blocks that it
+ * may reuse, only the share that it would recompute counts as saved. An order that the request states is kept: later
+ * requests gain by it. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
@@ -70,7 +72,7 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
   if (!isOrderedAnew) return left
   const cost = candidate.mirror.estimateTokens(annotationLength(ordered) - annotationLength(asReceived))
   const gained = ordered.predictedCachedTokens - asReceived.predictedCachedTokens
-  const isReuseEnough = share * gained <= cost
+  const isReuseEnough = gained * (1 - (1 - share) * reusableShare(asReceived, ordered)) <= cost
   return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
 }
 
@@ -99,6 +101,12 @@ export function findDiffering(
   return undefined
 }
 
+/** Returns how much of what stands behind the cached prefix only in the first plan the replica may reuse there. */
+function reusableShare({ behind }: Planned, { behind: still }: Planned): number {
+  const gained = behind.length - still.length
+  return gained > 0 ? Math.min(Math.max((behind.reusable - still.reusable) / gained, 0), 1) : 1
+}
+
 function isMoved({ order }: ReusedContext): boolean {
   return order.some((from, place) => from !== place)
 }
@@ -108,14 +116,20 @@ function annotationLength({ contexts }: Route): number {
   return contexts.reduce((sum, { annotation }) => sum + (annotation?.length ?? 0), 0)
 }
 
-function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<PlannedRoute, 'isReuseEnough'> {
+interface Planned extends Omit<PlannedRoute, 'isReuseEnough'> {
+  /** of blocks sent in full behind the cached prefix, in characters: all, and what the replica may reuse */
+  readonly behind: { readonly length: number; readonly reusable: number }
+}
+
+function plan(layout: Layout, candidate: Candidate, state: PlanState): Planned {
   const { mirror, cacheConfig, reuse } = candidate
   const reused = reusePrompts(layout, { mirror, ...state })
   const { prompts } = reused
   const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
   const share = recomputedShare(reuse, state.options.reuse) ?? 1
-  const stretches = prompts.map((prompt) => (share < 1 ? findReusable(prompt, candidate) : []))
-  const reusable = stretches.flat().reduce((sum, { start, end }) => sum + end - start, 0)
+  const behind = prompts.map((prompt) => (share < 1 ? findBehind(prompt, candidate) : []))
+  const stretches = behind.map((own) => own.filter(({ isReusable }) => isReusable))
+  const reusable = lengthOf(stretches.flat())
   return {
     reused,
     promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
@@ -124,25 +138,31 @@ function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<Plan
     // nothing after a reused block is exact
     exactLengths: stretches.map((own) => (own.length > 0 ? Math.min(...own.map(({ start }) => start)) : undefined)),
     contexts: prompts.flatMap(({ contexts }) => contexts),
+    behind: { length: lengthOf(behind.flat()), reusable },
   }
 }
 
-/**
- * Finds the blocks in a prompt as sent that the replica has processed, that are sent in full, and that come after the
- * cached prefix.
- */
-function findReusable(
-  { contexts, sent }: ReusedPrompt,
-  { mirror, hasProcessed }: Candidate,
-): { readonly start: number; readonly end: number }[] {
+interface Stretch {
+  readonly start: number
+  readonly end: number
+  readonly isReusable: boolean
+}
+
+function lengthOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, { start, end }) => sum + end - start, 0)
+}
+
+/** Finds the blocks in a prompt as sent that are sent in full and come after the cached prefix. */
+function findBehind({ contexts, sent }: ReusedPrompt, { mirror, isReusable }: Candidate): Stretch[] {
   const prefix = mirror.predictCachedLength(sent)
   return contexts.flatMap(({ found, order, pointers, ends }) => {
     const cut = new Set(pointers.map(({ place }) => place))
     return order.flatMap((from, place) => {
       const end = ends[place]!
-      if (end <= prefix || cut.has(place) || !hasProcessed?.(found.contents[from]!)) return []
+      if (end <= prefix || cut.has(place)) return []
       const { content } = found.slots[from]!
-      return [{ start: end - (content.end - content.start), end }]
+      const start = end - (content.end - content.start)
+      return [{ start, end, isReusable: isReusable?.(found.contents[from]!) ?? false }]
     })
   })
 }

@@ -24,6 +24,8 @@ export interface SendOptions {
   readonly api?: PromptApi
   readonly conversation?: string
   readonly tenant?: string
+  /** whose the request is, for an engine that asks */
+  readonly user?: string
   readonly mode?: Mode
   readonly options?: RequestOptions
   /** says which lists may be moved; all may, if it is missing */
@@ -61,21 +63,28 @@ export class Sender {
         permit: options.permit,
         certain: new CertainLists(this.chunks.finderFor(tenant), this.templates),
       },
-      { candidates: [this.#candidateFor(tenant)], store: this.store, select: () => 0, now: () => 0 },
+      { candidates: [this.#candidateFor(tenant, options.user)], store: this.store, select: () => 0, now: () => 0 },
     )
     return { ...decision, body: decision.splices && writeBody(received.prompt!, decision.splices).toString() }
   }
 
-  #candidateFor(tenant: string): Candidate {
+  #candidateFor(tenant: string, user: string | undefined): Candidate {
     const { mirror, cacheConfig, reuse } = this
-    return { mirror, cacheConfig, reuse, hasProcessed: (block) => this.#processed.has(engine, tenant, block) }
+    const asked = reuse?.asksForUser ? user : undefined
+    return {
+      mirror,
+      cacheConfig,
+      reuse,
+      hasProcessed: (block) => this.#processed.has(engine, tenant, block),
+      isReusable: (block) => this.#processed.has(engine, tenant, block, asked),
+    }
   }
 
   /** Returns the body as it goes to the engine, and counts it as sent. */
   sendBody<Body extends object>(body: Body, options: SendOptions = {}): Body {
     const decision = this.decide(body, options)
     for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
-    this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks)
+    this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks, options.user)
     const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
     this.chunks.noteLists(known, askedText(decision))
     for (const prompt of decision.sent) {

@@ -64,6 +64,7 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
     const summary = await runBatch(path, {
       target: {
         url: url ?? own!.url,
+        name: url ?? config.engines.map((engine) => engine.url).join(', '),
         key: url === undefined ? undefined : process.env.REPRISE_API_KEY || undefined,
         priority: flags.priority,
         isSet: flags.set ?? false,

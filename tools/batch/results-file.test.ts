@@ -79,6 +79,12 @@ test.each([
   expect(await resume()).toHaveLength(times)
 })
 
+test('what an earlier version took for an answer, and is no JSON object, is not kept', async () => {
+  write('a', 200, 'a page')
+  write('b', 200)
+  expect(await resume()).toEqual([['b', '{}', 200]])
+})
+
 test('of two results of one request the first is kept', async () => {
   for (const body of ['{"n":1}', '{"n":2}']) write('a', 200, body)
   write('b', 200)

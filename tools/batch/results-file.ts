@@ -10,7 +10,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { isObject, tryJson } from '#engine-adapters/json-object.ts'
+import { isObject, tryJson, tryObject } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { splitLines } from '#proxy/json/split-lines.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
@@ -22,6 +22,8 @@ export interface Outcome {
   readonly requestId: string | undefined
   /** as received; for no answer, what went wrong */
   readonly body: string
+  /** why there is no answer */
+  readonly fault?: 'no_answer' | 'no_json_object' | undefined
 }
 
 /** The id of the request with this custom id; undefined: the batch has none. */
@@ -61,9 +63,9 @@ export class ResultsFile {
     this.#append({ id: `batch_line_${line}`, custom_id, response: null, error: { code, message, line } })
   }
 
-  add({ id, customId }: BatchRequest, { status, requestId, body }: Outcome): void {
+  add({ id, customId }: BatchRequest, { status, requestId, body, fault = 'no_answer' }: Outcome): void {
     if (status === undefined) {
-      this.#append({ id, custom_id: customId, response: null, error: { code: 'no_answer', message: body } })
+      this.#append({ id, custom_id: customId, response: null, error: { code: fault, message: body } })
       return
     }
     // as the engine wrote it, on one line: breaks between values mean nothing, and texts hold none
@@ -84,7 +86,7 @@ export class ResultsFile {
       const own = idOf(customId)
       if (own === undefined) other = customId
       else isOwn = true
-      if (status === undefined || !isFinal(status) || kept.has(customId)) continue
+      if (status === undefined || !isFinal(status) || kept.has(customId) || isNoAnswer(status, body)) continue
       // a request that was refused may have been mended since
       if (own !== id && status >= 400) continue
       if (own !== id) throw this.#ofAnother(`'${customId}' is another request there, or none`)
@@ -142,6 +144,11 @@ const verdicts = [400, 413, 422]
 /** Whether a result with this status stands: another run would end the same way. */
 export function isFinal(status: number): boolean {
   return (status >= 200 && status < 300) || verdicts.includes(status)
+}
+
+/** Whether it says success without the JSON object that every API answers with. */
+export function isNoAnswer(status: number, body: string): boolean {
+  return status >= 200 && status < 300 && tryObject(body) === undefined
 }
 
 interface ReadResult {

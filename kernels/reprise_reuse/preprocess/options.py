@@ -32,6 +32,11 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     options = _parse(arguments, about)
     if options.neighbours is None:
         options.neighbours = _neighbours(options)
+    elif options.neighbours != "random" and not options.similar_by and not importlib.util.find_spec("bm25s"):
+        raise OptionError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
+    if options.similar_by:
+        with _named(options.similar_by):
+            _function_of(options.similar_by)
     if options.similar is None:
         options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
@@ -97,11 +102,7 @@ def _cut(items: Sequence[Item]) -> list[Sequence[Item]]:
 def _find_similar(documents: Sequence[str], place: str | None) -> Similar:
     """Returns what finds similar documents, by the function at a place, `MODULE:FUNCTION`, or by words."""
     if place is None:
-        try:
-            return bm25(documents)
-        except ImportError as error:
-            needs = "need bm25s: pip install './kernels[preprocess]'"
-            raise OptionError(f"--neighbours similar and mixed {needs}") from error
+        return bm25(documents)
     make = _function_of(place)
     with _named(place):
         return make(documents)
@@ -112,6 +113,8 @@ def _named(place: str | None) -> Iterator[None]:
     """Says of a fault whose function had it."""
     try:
         yield
+    except OptionError:
+        raise
     except Exception as error:
         raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
 
@@ -159,6 +162,10 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--system", default="Answer the question from the documents.\n\n", help="what stands first")
     command.add_argument("--state", type=Path, default=Path("preprocess.state"), help="what is done, to go on later")
     command.add_argument("--again", action="store_true", help="compute what is done, too: the engine has forgotten it")
+    command.add_argument(
+        "--check", action="store_true",
+        help="compute nothing: find out whether the options can be used and the engine answers",
+    )  # fmt: skip
     command.add_argument("--idle", action="store_true", help="compute only while the engine has nothing else to do")
     command.add_argument(
         "--share", metavar="ADDRESS",

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from reprise_reuse.pieces import GroupBlocks, Piece, Save
-from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED, audience_of, may_use
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED, audience_of, may_use, would_dominate
 from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import gaps, prefix_digests
 
@@ -149,7 +149,8 @@ class Storing:
                 continue
             is_better = segment.position < LEAST_CONTEXT or (by_others and prompt.user == PREPROCESSED)
             # until no user dominates the mean, others add to it
-            if not is_better and is_known and len(segment.prefixes) >= self._contexts:
+            is_full = is_known and len(segment.prefixes) >= self._contexts
+            if not is_better and (is_full or would_dominate(segment, prompt.user, prompt.store)):
                 continue
             is_limited = not is_better and prompt.user != PREPROCESSED
             if is_limited and self._averaged and self._averaged + match.length > self._rows_per_step:
@@ -160,16 +161,21 @@ class Storing:
                 elif not self._pages.bring(segment):
                     # pages hold what one request computed, so a mean needs room in host memory
                     continue
+            # what a single user had computed counts as one context beside the first of another user: half each
+            is_held_as_one = not (is_better or is_known) and len(set(segment.users)) == 1
             if is_better:
                 segment.position, segment.prefixes, segment.users, segment.is_exact = match.start, [], [], True
+            elif is_held_as_one:
+                segment.prefixes, segment.users = segment.prefixes[:1], segment.users[:1]
             self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
             segment.users.append(prompt.user)
             self.counts["averaged"] += 1
             self.changed.append(segment)
             yield Piece(
-                match.start, match.end, segment.slots, segment.owner, is_average=not is_better, pages=segment.pages
-            )
+                match.start, match.end, segment.slots, segment.owner, is_average=not is_better,
+                is_held_as_one=is_held_as_one, pages=segment.pages,
+            )  # fmt: skip
 
     def _is_there(self, segment: Segment) -> bool:
         """Whether a segment's rows can be averaged.

@@ -46,6 +46,12 @@ def may_use(segment: Segment, user: bytes, store: str) -> bool:
     return store == "all" or most == 0 or (store == "averaged" and 2 * most <= len(segment.users))
 
 
+def would_dominate(segment: Segment, user: bytes, store: str) -> bool:
+    """Whether, with one more context, a user would have more than half of a mean that others have added to."""
+    own = segment.users.count(user)
+    return store != "all" and 0 < own < len(segment.users) and 2 * (own + 1) > len(segment.users) + 1
+
+
 def audience_of(segment: Segment, user: bytes, store: str) -> bytes | None:
     """Returns who may reuse a segment wherever it is found: everyone, or this user alone; None: not even he."""
     return next((one for one in (EVERYONE, user) if may_use(segment, one, store)), None)

@@ -202,6 +202,8 @@ class StoredRows:
         for group in _without_repetition([piece for piece in pieces if self._is_averaged(piece, save)]):
             positions = _rows_of(group)
             slots = torch.from_numpy(_joined([piece.slots for piece in group]))
+            as_one = [piece.slots for piece in group if piece.is_held_as_one]
+            self._store.count_as_one(torch.from_numpy(_joined(as_one)))
             self._store.average(slots, torch.from_numpy(positions), self._read(blocks, positions))
 
     def _read(self, blocks: torch.Tensor, rows: np.ndarray) -> Iterator[KeysAndValues]:

@@ -146,6 +146,26 @@ def test_the_mean_over_contexts_and_its_spread_are_those_of_all_rows_at_one_posi
     torch.testing.assert_close(torch.from_numpy(store.spread(slots)), expected, atol=1e-4, rtol=1e-4)
 
 
+@given(contexts=st.integers(1, 5))
+def test_a_mean_that_counts_as_one_context_has_half_of_the_next_mean_and_of_its_spread(contexts):
+    store = make_store()
+    slots = torch.arange(2, 6)
+    rows = [fill(store, slots, 0, 1), *(draw_rows(4, 1 + number) for number in range(1, contexts))]
+    for one in rows[1:]:
+        store.average(slots, torch.arange(4), one)
+    last = draw_rows(4, 99)
+    store.count_as_one(slots)
+    store.average(slots, torch.arange(4), last)
+    # as if the last one had come as often as all others
+    all_rows = [*rows, *[last] * contexts]
+    for part, mean in enumerate(all_layers(store, slots)):
+        expected = torch.stack([torch.stack([layer[part] for layer in one]) for one in all_rows]).mean(0)
+        torch.testing.assert_close(mean, expected, atol=1e-4, rtol=1e-4)
+    values = torch.stack([torch.stack([layer[1] for layer in one]) for one in all_rows])
+    expected = values.var(0, unbiased=False).sum((0, 2, 3)).sqrt()
+    torch.testing.assert_close(torch.from_numpy(store.spread(slots)), expected, atol=1e-4, rtol=1e-4)
+
+
 @given(
     magnitudes=st.lists(st.sampled_from([0.0, 1e-42, 1e-6, 1.0, 300.0, 1e30]), min_size=3, max_size=3),
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),

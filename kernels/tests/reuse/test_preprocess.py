@@ -77,7 +77,7 @@ def test_by_default_similar_ones_are_among_them_where_they_can_be_found(monkeypa
     assert (options.neighbours, options.similar, options.contexts) == ("mixed", 2, 4)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert read_options(command, "").neighbours == "random" and "without bm25s" in capsys.readouterr().err
-    assert read_options([*command, "--similar-by", "m:f"], "").neighbours == "similar"
+    assert read_options([*command, "--similar-by", "json:loads"], "").neighbours == "similar"
 
 
 def test_of_similar_documents_only_the_last_of_each_window_is_kept():

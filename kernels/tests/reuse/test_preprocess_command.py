@@ -1,6 +1,5 @@
 """`python -m reprise_reuse preprocess` against a double of an engine's server: its requests and its output."""
 
-import builtins
 import json
 import os
 import signal
@@ -225,18 +224,24 @@ def test_idle_needs_an_engine_that_tells_what_it_does(run, double):
     assert double.prompts == []
 
 
-def test_a_missing_package_is_one_line(run, monkeypatch):
-    real = builtins.__import__
-
-    def without(name: str, *arguments: Any) -> Any:
-        if name == "bm25s":
-            raise ImportError("No module named 'bm25s'")
-        return real(name, *arguments)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    code, _, errors = run("--neighbours", "similar")
+@pytest.mark.parametrize("neighbours", ["similar", "mixed"])
+def test_a_missing_package_is_one_line(run, monkeypatch, neighbours):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, errors = run("--neighbours", neighbours)
     assert code == 2
-    assert errors == "reprise_reuse: --neighbours similar and mixed need bm25s: pip install './kernels[preprocess]'\n"
+    assert errors == f"reprise_reuse: --neighbours {neighbours} needs bm25s: pip install './kernels[preprocess]'\n"
+
+
+def test_a_check_finds_what_cannot_be_used_without_the_corpus_and_computes_nothing(run, double):
+    run._corpus.unlink()
+    assert run("--check") == (0, "", "") and double.prompts == [] and not run.state.exists()
+    for given in (["--similar-by", "no_such_module:find"], ["--model", "large"], ["--idle"]):
+        double.answers["/metrics"] = Answer("something_else 1")
+        code, _, errors = run("--check", *given)
+        assert (code, errors.count("\n")) == (2, 1)
+    double.answers["/metrics"] = Answer('{"error": {"message": "allowed in keys.allow_engine_paths"}}', 403)
+    code, _, errors = run("--check", "--idle")
+    assert code == 1 and "/metrics answers 403" in errors and "keys.allow_engine_paths" in errors
 
 
 @pytest.mark.parametrize("kind", ["folder", "below a file", "no text"])

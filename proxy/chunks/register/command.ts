@@ -9,6 +9,7 @@ import { readUrl } from '../../config/read-arguments.ts'
 import { ConfigError, ProxyError } from '../../errors.ts'
 import { splitLines } from '../../json/split-lines.ts'
 import type { GivenChunk, PutReport } from '../known-chunks.ts'
+import { checkProxy } from './check-proxy.ts'
 import { PreprocessedCorpus } from './preprocess-corpus.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
@@ -63,6 +64,8 @@ async function addAll(file: string, rest: readonly string[], options: AddOptions
   const { preprocess = false, proxy, python, state, tenant } = options
   if (!preprocess && rest.length > 0)
     throw new ConfigError(`'${rest[0]}' is an option of --preprocess, which is missing.`, 2)
+  const key = process.env.REPRISE_API_KEY || undefined
+  if (preprocess) await checkProxy({ proxy, admin: options.admin, key, tenant })
   const corpus = preprocess ? new PreprocessedCorpus({ proxy, python, state, tenant, rest }) : undefined
   try {
     const sum = await add(file, options, corpus)

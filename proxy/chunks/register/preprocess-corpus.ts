@@ -18,17 +18,6 @@ interface PreprocessOptions {
   readonly rest: readonly string[]
 }
 
-/** Fails where the package is missing, and exits with 2 where it cannot use the options. */
-const checkOptions = `
-import sys
-from reprise_reuse.preprocess.options import OptionError, read_options
-try:
-    read_options(sys.argv[1:], "")
-except OptionError as error:
-    print(error, file=sys.stderr)
-    sys.exit(2)
-`
-
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -50,7 +39,7 @@ export class PreprocessedCorpus {
     process.kill(process.pid, signal)
   }
 
-  /** Throws a ConfigError if there is no Python with the package, or it cannot use the options. */
+  /** Throws a ConfigError if no Python has the package, the options cannot be used, or the proxy's engine does not answer. */
   constructor(options: PreprocessOptions) {
     this.#options = options
     this.#folder = mkdtempSync(join(tmpdir(), 'reprise-corpus-'))
@@ -75,10 +64,9 @@ export class PreprocessedCorpus {
     this.#child = child
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code === 0) return
-    throw new ConfigError(
-      'The chunks are registered, but not all are preprocessed: the same command goes on from there.',
-      code === 2 ? 2 : 1,
-    )
+    const left = 'The chunks are registered, but not all are preprocessed'
+    if (code === 2) throw new ConfigError(`${left}, for the reason above.`, 2)
+    throw new ConfigError(`${left}: the same command goes on from there.`)
   }
 
   /** Removes the text. */
@@ -96,17 +84,21 @@ export class PreprocessedCorpus {
 
   #check(): void {
     const { python } = this.#options
-    const tried = spawnSync(python, ['-c', checkOptions, ...this.#arguments], { encoding: 'utf8' })
+    const tried = spawnSync(python, ['-m', 'reprise_reuse', ...this.#arguments, '--check'], { encoding: 'utf8' })
     if (tried.status === 0) return
-    const why = tried.error?.message ?? tried.stderr.trim().split('\n').at(-1)
+    const why =
+      tried.error?.message ??
+      tried.stderr
+        .trim()
+        .split('\n')
+        .at(-1)!
+        .replace(/^reprise_reuse: (?:error: )?/, '')
+    if (tried.stderr?.includes('reprise_reuse: ')) {
+      throw new ConfigError(`--preprocess: ${why}. Nothing was registered.`, tried.status === 2 ? 2 : 1)
+    }
     const remedy =
       'install the wheel reprise-kernels, set PYTHONPATH to kernels/ of a checkout, or name another --python'
-    throw new ConfigError(
-      tried.status === 2
-        ? `--preprocess: ${why}.`
-        : `--preprocess: ${python} cannot use reprise_reuse (${why}): ${remedy}.`,
-      2,
-    )
+    throw new ConfigError(`--preprocess: ${python} cannot use reprise_reuse (${why}): ${remedy}.`, 2)
   }
 
   get #path(): string {

@@ -70,15 +70,12 @@ def test_a_document_that_two_users_have_brought_is_reused_for_all(engine):
     assert ask(engine, behind(5, 80), "carol")[1] > 200
 
 
-def test_a_user_who_brings_a_document_often_does_not_dominate_its_mean(engine):
+def test_a_user_who_brings_a_document_often_has_half_of_its_mean_once_another_brings_it(engine):
     for number in range(4):
         ask(engine, [*tokens(70 + number, 100), *DOCUMENT, *tokens(67, QUESTION)], "mallory", reuse="off")
     assert ask(engine, ASKED, "bob")[1] == 0
-    assert ask(engine, behind(5, 80), "carol")[1] == 0
-    assert ask(engine, behind(6, 90), "dave")[1] == 0
-    assert ask(engine, behind(7, 100), "eve")[1] == 0
-    # of eight contexts mallory's are half now
-    assert ask(engine, behind(8, 110), "frank")[1] > 200
+    assert ask(engine, behind(5, 80), "carol")[1] > 200
+    assert ask(engine, behind(6, 90), "mallory")[1] > 200
 
 
 @pytest.mark.parametrize("which", ["averaged", "preprocessed"])
