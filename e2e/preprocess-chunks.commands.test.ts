@@ -127,7 +127,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
     ['no key', { key: '', tenant: 'a' }, "are those of 'default', not of 'a'"],
     ['an unknown key', { key: 'x', tenant: 'a' }, 'x-reprise-key is no API key'],
   ])('%s', async (_, { key, tenant }, reason) => {
-    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    await restart({ keys: { entries: records } })
     vi.stubEnv('REPRISE_API_KEY', key)
     const said = await add('--tenant', tenant)
     expect(said).toMatchObject({ status: expect.toSatisfy((code) => code > 0), stdout: '' })
@@ -136,7 +136,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
   })
 
   test('a key that the proxy does not know', async () => {
-    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    await restart({ keys: { entries: records } })
     vi.stubEnv('REPRISE_API_KEY', 'x')
     const said = await add()
     expect(said).toMatchObject({ status: 1, stderr: expect.stringMatching(/answers 401.*Nothing was registered/s) })
@@ -144,28 +144,28 @@ describe('a tenant for whom nothing would be computed is refused before anything
   })
 
   test('where all are one', async () => {
-    await restart({ tenantsFrom: 'none' })
+    await restart({ tenants: { from: 'none' } })
     const said = await add('--tenant', 'carol')
     expect(said).toMatchObject({ status: 2, stderr: expect.stringMatching(/tenants\.from is none.*Nothing/) })
   })
 
   test('and not the tenant of the key, or one whom a trusted peer names', { timeout: 120_000 }, async () => {
     const once = ['--', '--contexts', '1', '--window', '3', '--neighbours', 'random']
-    await restart({ keys: { file: undefined, records, forwardClientAuthorization: false } })
+    await restart({ keys: { entries: records } })
     vi.stubEnv('REPRISE_API_KEY', 'key-of-b')
     expect(await add('--tenant', 'b', ...once)).toMatchObject({ status: 0 })
-    await restart({ tenantsFrom: 'header', trustedPeers: ['127.0.0.1'] })
+    await restart({ tenants: { from: 'header', trusted_peers: ['127.0.0.1'] } })
     expect(await add('--tenant', 'carol', ...once)).toMatchObject({ status: 0 })
   })
 
   test('--idle says which setting permits the figures that it needs', { timeout: 120_000 }, async () => {
-    const keys = { file: undefined, records, forwardClientAuthorization: false }
+    const keys = { entries: records }
     await restart({ keys })
     vi.stubEnv('REPRISE_API_KEY', 'key-of-a')
     const idle = ['--', '--idle', '--contexts', '1', '--window', '3', '--neighbours', 'random']
     const said = await add(...idle)
     expect(said).toMatchObject({ status: 1, stderr: expect.stringMatching(/403.*keys\.allow_engine_paths.*Nothing/s) })
-    await restart({ keys: { ...keys, allowedPaths: ['/metrics'] } })
+    await restart({ keys: { ...keys, allow_engine_paths: ['/metrics'] } })
     // the emulator has figures, though not these
     expect(await add(...idle)).toMatchObject({
       status: 2,

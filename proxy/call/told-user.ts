@@ -22,5 +22,5 @@ export function toldUser(
   const own = isObject(passed) && isObject(passed.reprise) ? passed.reprise : {}
   if (typeof own.preprocess === 'string') return undefined
   if (caller.isTrusted && typeof own.user === 'string') return own.user
-  return userOf(caller, api, members, settings.saltSecret)
+  return userOf(caller, api, members, settings.tenants.salt_secret)
 }
