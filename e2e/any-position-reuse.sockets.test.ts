@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { reusing } from './emulated-reuse/reusing-cache.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'

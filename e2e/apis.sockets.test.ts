@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, startEmulator } from '#emulator/emulator.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { documentRequest, metricOf, namesIn } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

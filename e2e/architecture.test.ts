@@ -33,30 +33,19 @@ const floors = {
     'tree-cache': [],
   },
   proxy: inOrder(
-    ...['json', 'demands', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],
-    ...[
-      'engine-reports',
-      'mirror',
-      'replicas',
-      'engine-events',
-      'chunks',
-      'receive',
-      'reuse',
-      'borders',
-      'telemetry',
-      'call',
-      'gain',
-      'record',
-      'prove',
-      'warming',
-    ],
-    ...['redis', 'models', 'request', 'dashboard', 'discovery', 'admin'],
+    ...['common', 'access', 'answer', 'prompt', 'http', 'templates', 'config', 'chunks', 'reuse', 'replicas'],
+    ...['telemetry', 'call', 'redis', 'gain', 'record', 'idle', 'request', 'admin', 'start'],
   ),
   'proxy/answer': {
     citations: [],
     events: [],
   },
-  'proxy/chunks': inOrder('table', 'register'),
+  'proxy/admin': { chunks: [], dashboard: [] },
+  'proxy/chunks': { table: [] },
+  'proxy/http': { bounds: [], receive: ['bounds'] },
+  'proxy/idle': inOrder('warming', 'pins', 'prove'),
+  'proxy/replicas': inOrder('reports', 'mirror', 'events', 'discovery'),
+  'proxy/request': { borders: [], models: [] },
   'proxy/config': {
     schema: [],
     faults: ['schema'],
@@ -67,7 +56,20 @@ const floors = {
     engine: [],
     'prefix-cache': ['engine'],
   },
-  'proxy/prompt': inOrder('scan', 'body', 'formats', 'borders', 'order', 'judge', 'forms', 'places', 'history'),
+  'proxy/prompt': inOrder(
+    'demands',
+    'turns',
+    'scan',
+    'body',
+    'formats',
+    'borders',
+    'order',
+    'judge',
+    'forms',
+    'places',
+    'history',
+    'hygiene',
+  ),
   'proxy/prompt/forms': {
     enclosed: [],
     headed: [],
@@ -228,7 +230,10 @@ test('only the one door to a replica’s cache and what other proxies tell chang
   const writers = sourcesOf('proxy')
     .filter(({ path, text }) => !/\.(test|fixture)\.ts$/.test(path) && /\bmirror\.apply(Snapshot)?\(/.test(text))
     .map(({ path }) => path)
-  expect(writers.toSorted()).toEqual(['proxy/mirror/replica-cache.ts', 'proxy/redis/mirror/mirror-follower.ts'])
+  expect(writers.toSorted()).toEqual([
+    'proxy/redis/mirror/mirror-follower.ts',
+    'proxy/replicas/mirror/replica-cache.ts',
+  ])
 })
 
 test('the proxy asks an engine’s adapter, and compares no kinds of engines', () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 

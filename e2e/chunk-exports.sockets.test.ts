@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readChunks } from '#proxy/chunks/register/read-chunks.ts'
+import { readChunks } from '#proxy/admin/chunks/read-chunks.ts'
 
 /*
  * Runs the exports of docs/chunks.md, word for word, on stores with two texts. Those whose package cannot be imported

@@ -11,7 +11,7 @@ import {
   vllmChat,
   vllmCompletion,
 } from '#proxy/answer/answer-streams.fixture.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { contentsIn, documentRequest, metricOf } from './placed-blocks.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'

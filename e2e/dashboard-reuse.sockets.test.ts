@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, startEmulator } from '#emulator/emulator.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { chromiumPath, startTestBrowser, type TestBrowser } from './dashboard-browser.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { reusing } from './emulated-reuse/reusing-cache.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
-import { KubernetesApiDouble, type PodDouble } from '#proxy/discovery/kubernetes-api-double.fixture.ts'
+import { KubernetesApiDouble, type PodDouble } from '#proxy/replicas/discovery/kubernetes-api-double.fixture.ts'
 import { documentRequest } from './placed-blocks.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
 

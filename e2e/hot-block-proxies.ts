@@ -1,5 +1,5 @@
 import { toBlockId } from '#index/context-block.ts'
-import { createLog } from '#proxy/log.ts'
+import { createLog } from '#proxy/common/log.ts'
 import type { RedisReply } from '#proxy/redis/connection/redis-command.ts'
 import type { RedisAccess, RedisConnection } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'

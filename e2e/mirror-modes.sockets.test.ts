@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Emulator, type EmulatorOptions, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 

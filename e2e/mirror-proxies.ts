@@ -1,11 +1,11 @@
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { createLog } from '#proxy/log.ts'
-import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
+import { createLog } from '#proxy/common/log.ts'
 import type { RedisAccess } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import { SharedMirror } from '#proxy/redis/mirror/shared-mirror.ts'
+import { ReplicaMirror } from '#proxy/replicas/mirror/replica-mirror.ts'
 import { waitFor } from './redis-server.ts'
 
 export interface MirrorProxyOptions {

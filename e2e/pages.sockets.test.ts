@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { chromiumPath, startTestBrowser } from './dashboard-browser.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { configWith, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { EngineConfig } from '#proxy/config/config.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const proxies: RunningProxy[] = []

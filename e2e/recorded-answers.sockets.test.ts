@@ -5,7 +5,7 @@ import {
   type Recording,
   readRecordings,
 } from '#engine-adapters/recorder/read-recorded.fixture.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { checkRedis } from '#tools/doctor/check-redis.ts'
 import type { Finding } from '#tools/doctor/finding.ts'
 import { neededCommands } from '#tools/doctor/redis-rights.ts'

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TurnKey } from '#index/conversation-store.ts'
-import { createLog } from '#proxy/log.ts'
-import { SharedConversationStore } from '#proxy/redis/conversations/shared-conversation-store.ts'
-import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
+import { createLog } from '#proxy/common/log.ts'
 import {
   describeConversationStore,
   explicitTurn,
   orderedTurn,
   turnNamed,
-} from '#proxy/store/conversation-store.contract.ts'
-import { MemoryConversationStore } from '#proxy/store/memory-conversation-store.ts'
+} from '#proxy/prompt/turns/conversation-store.contract.ts'
+import { MemoryConversationStore } from '#proxy/prompt/turns/memory-conversation-store.ts'
+import { SharedConversationStore } from '#proxy/redis/conversations/shared-conversation-store.ts'
+import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 
 describe.skipIf(!hasRedis)('a conversation store that proxies share through Redis (needs redis-server)', () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { createDraw, drawDocuments, retrieve } from '#proxy/templates/traffic/sightings.fixture.ts'
 import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, startEmulator } from '#emulator/emulator.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'

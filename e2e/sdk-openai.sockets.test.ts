@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, RateLimitError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
 import { type Overrides, startTestProxy } from './start-test-proxy.ts'
 

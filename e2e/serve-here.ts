@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
 import { toConfig } from '#proxy/config/to-config.ts'
-import { startProxy } from '#proxy/main.ts'
+import { startProxy } from '#proxy/start/main.ts'
 import { ownEnvironment } from './own-environment.ts'
 
 /** What `serve --config` does, but in this process and without a log, until the test ends: a process takes two seconds. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Config } from '#proxy/config/config.ts'
-import type { RunningProxy } from '#proxy/main.ts'
+import type { RunningProxy } from '#proxy/start/main.ts'
 import { contentsIn, documentRequest } from './placed-blocks.ts'
 import type { RecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

@@ -1,7 +1,7 @@
 import type { Config, EngineConfig } from '#proxy/config/config.ts'
 import { mergeSettings } from '#proxy/config/setting-values.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
-import { type RunningProxy, startProxy } from '#proxy/main.ts'
+import { type RunningProxy, startProxy } from '#proxy/start/main.ts'
 
 /** What differs from the defaults, setting by setting. */
 export type Overrides = {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { RequestId } from '#index/context-block.ts'
 import { GainFollower } from '#proxy/gain/gain-follower.ts'
-import { AnswerName } from '#proxy/mirror/answer-name.ts'
-import { ReplicaCache } from '#proxy/mirror/replica-cache.ts'
-import { Prover } from '#proxy/prove/prover.ts'
+import { Prover } from '#proxy/idle/prove/prover.ts'
+import { AnswerName } from '#proxy/replicas/mirror/answer-name.ts'
+import { ReplicaCache } from '#proxy/replicas/mirror/replica-cache.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 afterEach(() => vi.restoreAllMocks())

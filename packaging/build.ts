@@ -14,7 +14,7 @@ const out = `${dist}.new`
 /**
  * Files that the product reads at run time in addition to its modules; a test starts the build and uses each of them.
  */
-const assets = ['proxy/dashboard/dashboard.html', 'proxy/dashboard/page', 'docs/openapi.json']
+const assets = ['proxy/admin/dashboard/dashboard.html', 'proxy/admin/dashboard/page', 'docs/openapi.json']
 
 rmSync(out, { recursive: true, force: true })
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')

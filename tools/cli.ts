@@ -4,19 +4,19 @@ import { Command, CommanderError, Option } from 'commander'
 import type { EmulatorOptions } from '#emulator/emulator.ts'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
+import { addChunksCommand } from '#proxy/admin/chunks/command.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
-import { addChunksCommand } from '#proxy/chunks/register/command.ts'
-import { argument, atLeast, readCapacity } from '#proxy/command-arguments.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
+import { logWritten } from '#proxy/common/log.ts'
+import { readVersion } from '#proxy/common/read-version.ts'
 import { checkConfig, noEngine } from '#proxy/config/check-config.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
 import { type ListenAddress, readListenAddress, readUrl } from '#proxy/config/read-arguments.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
+import { argument, atLeast, readCapacity } from '#proxy/config/sources/command-arguments.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'
-import { ConfigError } from '#proxy/errors.ts'
-import { logWritten } from '#proxy/log.ts'
-import { readVersion } from '#proxy/read-version.ts'
 import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { addDoctorCommand } from './doctor/command.ts'
@@ -128,7 +128,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const live = new LiveConfig(source, loaded)
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
-  const { startProxy } = await import('#proxy/main.ts')
+  const { startProxy } = await import('#proxy/start/main.ts')
   if (live.config.mode !== 'off') {
     const { warmUp } = await import('#proxy/request/warm-up.ts')
     warmUp()

@@ -1,4 +1,4 @@
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { readTrace as readReplayTrace } from '#tools/replay/trace/read-trace.ts'
 import { defaultTenant, type TraceRequest } from '#tools/replay/trace/trace.ts'
 import type { TraceBlock } from '#tools/replay/trace/trace-block.ts'

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { statusOf } from '#proxy/errors.ts'
-import { createMetrics, type MetricSources } from '#proxy/metrics.ts'
-import { failOpenReasons, skippedReasons } from '#proxy/reasons.ts'
+import { statusOf } from '#proxy/common/errors.ts'
+import { failOpenReasons, skippedReasons } from '#proxy/common/reasons.ts'
+import { createMetrics, type MetricSources } from '#proxy/telemetry/metrics.ts'
 import { pages, root } from './pages.ts'
 
 function read(path: string): string {

@@ -1,7 +1,7 @@
 import { promptApis } from '#engine-adapters/prompt-api.ts'
-import { reuseReport } from '#proxy/engine-reports/reuse-report.ts'
+import { outcomes, skippedReasons } from '#proxy/common/reasons.ts'
 import { noSums } from '#proxy/gain/gain-ledger.ts'
-import { outcomes, skippedReasons } from '#proxy/reasons.ts'
+import { reuseReport } from '#proxy/replicas/reports/reuse-report.ts'
 import {
   byName,
   flag,

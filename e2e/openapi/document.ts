@@ -1,9 +1,9 @@
 import { promptApis } from '#engine-adapters/prompt-api.ts'
+import { statusOf } from '#proxy/common/errors.ts'
+import { readVersion } from '#proxy/common/read-version.ts'
 import { engineSchema } from '#proxy/config/schema/engine-schema.ts'
 import { mostEngines } from '#proxy/config/sources/read-engines.ts'
-import { eventBatch, snapshot } from '#proxy/engine-reports/callback-bodies.ts'
-import { statusOf } from '#proxy/errors.ts'
-import { readVersion } from '#proxy/read-version.ts'
+import { eventBatch, snapshot } from '#proxy/replicas/reports/callback-bodies.ts'
 import { answers } from './answers.ts'
 import { list, object, oneOf, portable, reference, type Schema, text } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
 import { offlinePlans } from '#tools/replay/policies/offline-plans.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 
 /** The hash that is stored instead of an API key. */
 export function hashOf(key: string): Buffer {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import { ApiKeys } from './api-keys.ts'
 import { hashOf } from './hash-key.ts'
 import { createTenancy, type Tenancy } from './tenancy.ts'

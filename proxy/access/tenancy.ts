@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
 import { defaultTenant, type TenantSource, tenantName, tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'

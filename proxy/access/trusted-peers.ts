@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 
 /** Addresses that are trusted to name a request's tenant. */
 interface TrustedPeers {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import type { ServerEnv } from '../http/listen.ts'
-import type { PinKeeper } from '../warming/pins/pin-keeper.ts'
+import type { PinKeeper } from '../idle/pins/pin-keeper.ts'
 
 /** Adds the routes by which people see what `cache_control` marks pin, and unpin it (docs/prompt-caching.md). */
 export function addPinRoutes(

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { tryJson } from '#engine-adapters/json-object.ts'
-import { applySplices } from '../json/json-spans.ts'
+import { applySplices } from '../common/json/json-spans.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import { GatheredBytes } from './events/gathered-bytes.ts'

@@ -1,4 +1,4 @@
-import { type JsonPath, toArray, toObject } from '../json/json-value.ts'
+import { type JsonPath, toArray, toObject } from '../common/json/json-value.ts'
 
 /** The APIs whose answers can be read. */
 export type AnswerApi = 'chat_completions' | 'completions' | 'responses' | 'messages' | 'generate'

@@ -1,5 +1,5 @@
-import type { Splice } from '../json/json-spans.ts'
-import type { JsonPath } from '../json/json-value.ts'
+import type { Splice } from '../common/json/json-spans.ts'
+import type { JsonPath } from '../common/json/json-value.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import type { EventText } from './events/find-event-texts.ts'

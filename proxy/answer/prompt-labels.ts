@@ -1,4 +1,4 @@
-import { toArray, toObject } from '../json/json-value.ts'
+import { toArray, toObject } from '../common/json/json-value.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 
 /** The labels of each prompt of a request, by the choices that answer it. */

@@ -1,5 +1,5 @@
-import { SpanFinder, type Splice } from '../json/json-spans.ts'
-import type { JsonPath } from '../json/json-value.ts'
+import { SpanFinder, type Splice } from '../common/json/json-spans.ts'
+import type { JsonPath } from '../common/json/json-value.ts'
 
 /**
  * Returns splices for valid JSON that make `changes` in the string at `path`; unchanged parts keep their bytes, escapes

@@ -1,6 +1,6 @@
-import type { BodyShare } from '../bounds/body-memory.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
-import type { Received } from '../receive/read-received.ts'
+import type { BodyShare } from '../http/bounds/body-memory.ts'
+import type { Received } from '../http/receive/read-received.ts'
 
 export interface ReadContent {
   readonly received: Received

@@ -2,7 +2,7 @@ import type { Usage } from '#engine-adapters/read-usage.ts'
 import type { KeyEntry } from '../access/api-keys.ts'
 import { isLimited, type RateLimits } from '../access/rate-limits.ts'
 import type { Caller } from '../access/tenancy.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import type { Decision } from '../reuse/decision.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Leaving } from '../bounds/client-left.ts'
+import type { Leaving } from '../http/bounds/client-left.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 
 /**

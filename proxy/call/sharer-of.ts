@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { membersOf } from '../receive/read-received.ts'
+import { membersOf } from '../http/receive/read-received.ts'
 import type { Call } from './call.ts'
 
 /**

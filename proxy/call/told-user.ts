@@ -1,6 +1,6 @@
 import { isObject } from '#engine-adapters/json-object.ts'
 import { userOf } from '../access/user.ts'
-import { membersOf } from '../receive/read-received.ts'
+import { membersOf } from '../http/receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Call } from './call.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { assistantMessage, type Message, Sender } from '../reuse/sender.fixture.ts'
+import { assistantMessage, type Message, Sender } from '../request/sender.fixture.ts'
 import { documentText, embed, rerankAmongOthers } from './chunk-texts.fixture.ts'
 
 const docs = Array.from({ length: 6 }, (_, n) => documentText(n))

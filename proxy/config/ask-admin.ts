@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { tryJson } from '#engine-adapters/json-object.ts'
-import { argument } from '../command-arguments.ts'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import { readUrl } from './read-arguments.ts'
+import { argument } from './sources/command-arguments.ts'
 import { readSmallFile } from './sources/read-small-file.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */

@@ -1,5 +1,5 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readStartFiles } from './read-files.ts'
 import type { ConfigSource } from './sources/config-source.ts'

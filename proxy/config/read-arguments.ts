@@ -1,5 +1,5 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import type { EngineSettings } from './config.ts'
 
 /** Where a server listens. */

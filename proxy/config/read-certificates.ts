@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
 import type { Config, TlsFiles } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 
 /** Where a Redis server listens. */
 interface RedisNode {

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 
 /** The error of a folder that records cannot be written to. */
 export function unwritableFolder(folder: string, { message }: Error): ConfigError {

@@ -1,5 +1,5 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { Mode } from '../settings.ts'
+import type { Mode } from '../common/settings.ts'
 import { type Config, constants, type EngineConfig, type EngineSettings, type WrittenConfig } from './config.ts'
 
 /** Fills in what follows from other settings. */

@@ -1,7 +1,7 @@
 import { digestOf } from '#index/context-block.ts'
+import { findSpanEnds } from '#index/find-spans.ts'
 import type { PromptPart } from '../reuse/prompt-parts.ts'
 import { DigestSet } from './digest-set.ts'
-import { findSpanEnds } from './find-spans.ts'
 import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
 
 /** Spans remembered in each of two generations: up to 8 MB, and 20 million characters of text. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 
 /** Headers that belong to one connection (RFC 9110 §7.6.1). */
 const hopByHop = new Set([

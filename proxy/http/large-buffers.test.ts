@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { collectGarbage } from '../bounds/memory-release.ts'
+import { collectGarbage } from './bounds/memory-release.ts'
 import { allocateLarge } from './large-buffers.ts'
 
 const megabyte = 1024 * 1024

@@ -1,6 +1,6 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { anthropicTypeOf } from '../errors.ts'
+import { anthropicTypeOf } from '../common/errors.ts'
 
 /** Longer errors are cut off. */
 const longestError = 64 * 1024

@@ -11,7 +11,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { BodyShare } from '../bounds/body-memory.ts'
-import { BodyPieces } from '../bounds/body-pieces.ts'
-import type { Leaving } from '../bounds/client-left.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
+import type { BodyShare } from './bounds/body-memory.ts'
+import { BodyPieces } from './bounds/body-pieces.ts'
+import type { Leaving } from './bounds/client-left.ts'
 import { allocateLarge } from './large-buffers.ts'
 
 /** Read and discard up to this much of an unwanted body: a client cut off while sending may never see its answer. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { ForwardOutcome } from '../reasons.ts'
+import type { ForwardOutcome } from '../common/reasons.ts'
 
 /** How long one side may keep its half open after it has seen the end of the other. */
 const longestGoodbye = 10_000

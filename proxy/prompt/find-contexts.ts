@@ -1,5 +1,5 @@
 import { toBlockId } from '#index/context-block.ts'
-import { elementSpans, type Span } from '../json/json-spans.ts'
+import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { outsideBlocks } from './borders/find-numbered-closings.ts'

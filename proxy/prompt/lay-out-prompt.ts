@@ -1,7 +1,6 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
 import { type KnownTurns, type SentOrder, type SentTurn, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
-import type { RequestOptions } from '../request-options.ts'
-import { TurnMemory } from '../store/turn-memory.ts'
+import type { RequestOptions } from '../common/request-options.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
@@ -23,6 +22,7 @@ import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn 
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type Stays } from './places/mark-spoken-of.ts'
 import { findTurns } from './scan/find-turns.ts'
+import { TurnMemory } from './turns/turn-memory.ts'
 
 /** A message read on its own, regardless of what comes before it. */
 interface ReadMessage {

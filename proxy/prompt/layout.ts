@@ -1,5 +1,5 @@
 import type { SentOrder, TurnKey } from '#index/conversation-store.ts'
-import type { Splice } from '../json/json-spans.ts'
+import type { Splice } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import type { PlacedRefusal } from './find-contexts.ts'

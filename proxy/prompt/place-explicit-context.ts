@@ -1,5 +1,5 @@
 import { toBlockId } from '#index/context-block.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { PromptSet } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'

@@ -1,5 +1,5 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
-import type { Span } from '../json/json-spans.ts'
+import type { Span } from '../common/json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { CertainList } from './certain-list.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'

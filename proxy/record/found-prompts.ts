@@ -1,7 +1,7 @@
 import { noKnownTurns } from '#index/conversation-store.ts'
-import { TimeSlices } from '../bounds/time-slices.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
+import { TimeSlices } from '../http/bounds/time-slices.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { Wording } from '../prompt/wording.ts'

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
-import { withoutByteOrderMark } from '../receive/read-received.ts'
+import { withoutByteOrderMark } from '../http/receive/read-received.ts'
 
 const [deflate, inflate] = [promisify(deflateRaw), promisify(inflateRaw)]
 /** The fastest level: texts are held only while an answer runs. */

@@ -1,6 +1,6 @@
 import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
-import { findSpanEnds } from '../gain/find-spans.ts'
-import type { Span } from '../json/json-spans.ts'
+import { findSpanEnds } from '#index/find-spans.ts'
+import type { Span } from '../common/json/json-spans.ts'
 import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
 import { labelsAsSent, renderAnnotation } from '../prompt/render-context.ts'
 import type { Wording } from '../prompt/wording.ts'

@@ -1,4 +1,4 @@
-import type { Span } from '../json/json-spans.ts'
+import type { Span } from '../common/json/json-spans.ts'
 import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
 
 /** A stretch of a prompt's texts. */

@@ -1,4 +1,4 @@
-import type { RedisFault } from '../reasons.ts'
+import type { RedisFault } from '../common/reasons.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 
 /** What every shared part needs. */

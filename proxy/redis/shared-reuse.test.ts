@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import { RedisDouble } from './connection/redis-double.fixture.ts'
 import { SharedReuse } from './shared-reuse.ts'
 

@@ -1,6 +1,6 @@
 import { tryObject } from '#engine-adapters/json-object.ts'
-import { isReuseReport, type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
-import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
+import { isReuseReport, type ReuseReport, toReport } from '../replicas/reports/reuse-report.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
 import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'

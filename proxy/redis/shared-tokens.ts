@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
-import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'

@@ -3,8 +3,8 @@ import { EngineSlots } from '#scheduler/engine-slots.ts'
 import { FairQueue, type FairQueueOptions, type FairRequest } from '#scheduler/fair-queue.ts'
 import { GroupWindow, type WaitingRequest } from '#scheduler/group-window.ts'
 import { QueueRoom } from '#scheduler/queue-room.ts'
-import type { Leaving } from '../bounds/client-left.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
+import type { Leaving } from '../http/bounds/client-left.ts'
 
 /** What admission needs to know about a request. Requests are told apart by object identity. */
 export type AdmissionRequest = FairRequest & WaitingRequest

@@ -1,5 +1,5 @@
 import { askCacheSize } from '#engine-adapters/ask-cache-config.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../common/log.ts'
 import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
 import type { ModelLists } from './model-lists.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../common/log.ts'
 import type { Replica } from './replica.ts'
 
 /** The watched properties of a replica. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import { decideRetry, mostAttempts } from './retry-policy.ts'
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })

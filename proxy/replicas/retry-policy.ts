@@ -1,4 +1,4 @@
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../common/errors.ts'
 
 /** How one attempt at a request failed, of which the client has received at most our own comments. */
 export interface FailedAttempt {

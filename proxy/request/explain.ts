@@ -7,24 +7,31 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
 import { sharerOf } from '../call/sharer-of.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
-import { ProxyError } from '../errors.ts'
-import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valueStart } from '../json/json-spans.ts'
-import { parseJson } from '../json/parse-json.ts'
-import { ReplicaCache } from '../mirror/replica-cache.ts'
-import { chooseReplicas } from '../models/choose-replicas.ts'
+import { ProxyError } from '../common/errors.ts'
+import {
+  applySplices,
+  elementSpans,
+  memberSpans,
+  removeMembers,
+  type Span,
+  valueStart,
+} from '../common/json/json-spans.ts'
+import { parseJson } from '../common/json/parse-json.ts'
+import { withoutByteOrderMark } from '../http/receive/read-received.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findDifference } from '../prompt/judge/find-difference.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
-import { withoutByteOrderMark } from '../receive/read-received.ts'
+import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
+import { ReplicaCache } from '../replicas/mirror/replica-cache.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
-import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
 import { templateRemedies } from '../templates/declared-templates.ts'
+import { chooseReplicas } from './models/choose-replicas.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'

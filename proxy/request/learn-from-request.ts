@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
-import { scanBody } from '../bounds/scan-body.ts'
-import { lightBytes } from '../bounds/work-limits.ts'
 import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
-import { isTooLarge } from '../receive/receive-whole.ts'
+import { scanBody } from '../http/bounds/scan-body.ts'
+import { lightBytes } from '../http/bounds/work-limits.ts'
+import { isTooLarge } from '../http/receive/receive-whole.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { HeavyTurns } from '../bounds/heavy-turns.ts'
 import type { Call } from '../call/call.ts'
+import { HeavyTurns } from '../http/bounds/heavy-turns.ts'
+import { readReceived } from '../http/receive/read-received.ts'
+import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../receive/read-received.ts'
-import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { recallAhead } from './recall-ahead.ts'
 
 const documents = ['one', 'two'].map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')

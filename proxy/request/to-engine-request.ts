@@ -5,15 +5,15 @@ import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import { userOf } from '../access/user.ts'
-import { findQuestionInFront } from '../borders/find-question-in-front.ts'
-import { toStream } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Exchange } from '../call/exchange.ts'
+import { toStream } from '../http/bounds/whole-body.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
+import { behindByteOrderMark, membersOf } from '../http/receive/read-received.ts'
 import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
-import { behindByteOrderMark, membersOf } from '../receive/read-received.ts'
 import type { Decision } from '../reuse/decision.ts'
+import { findQuestionInFront } from './borders/find-question-in-front.ts'
 
 /** Whether the client gets keep-alive comments while its request runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {

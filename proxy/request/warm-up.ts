@@ -1,7 +1,7 @@
 import { noKnownTurns } from '#index/conversation-store.ts'
+import { readReceived } from '../http/receive/read-received.ts'
 import { finish } from '../prompt/finish.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../receive/read-received.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 

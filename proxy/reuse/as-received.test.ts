@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { RequestOptions } from '../request-options.ts'
-import { type Message, Sender } from './sender.fixture.ts'
+import type { RequestOptions } from '../common/request-options.ts'
+import { type Message, Sender } from '../request/sender.fixture.ts'
 
 const [peru, nile] = ['The Amazon rises in the mountains of Peru.', 'The Nile flows through eleven countries.']
 const user = (content: unknown): Message => ({ role: 'user', content })

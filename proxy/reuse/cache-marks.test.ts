@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { Sender } from './sender.fixture.ts'
+import { Sender } from '../request/sender.fixture.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

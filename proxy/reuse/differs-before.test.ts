@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
+import { Sender } from '../request/sender.fixture.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import { TemplateBook } from '../templates/template-book.ts'
-import { Sender } from './sender.fixture.ts'
 
 const block = (letter: string): string =>
   `<document>${`${letter} is what stands here, said again. `.repeat(20)}</document>`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { assistantMessage as assistant, type Message, Sender } from './sender.fixture.ts'
+import { assistantMessage as assistant, type Message, Sender } from '../request/sender.fixture.ts'
 
 const asked: Message = { role: 'user', content: '{{context}}\n\nQuestion: what is my balance?' }
 const blocks = (...texts: string[]): object[] => texts.map((text) => ({ text }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type Message, Sender } from '../request/sender.fixture.ts'
 import { holdsPositions } from './holds-positions.ts'
-import { type Message, Sender } from './sender.fixture.ts'
 
 const prose = Array.from({ length: 30 }, (_, i) => `In year ${i} the harbour of the town was rebuilt, and ships came.`)
 const code = Array.from({ length: 30 }, (_, i) => `  const harbour${i} = rebuild(town, { year: ${i}, ships: [] })`)

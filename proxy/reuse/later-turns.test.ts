@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { CitationLabels, type CitationMap } from '../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../answer/citations/map-citations.ts'
-import { assistantMessage, type Message, Sender, type SendOptions, userMessage } from './sender.fixture.ts'
+import { assistantMessage, type Message, Sender, type SendOptions, userMessage } from '../request/sender.fixture.ts'
 
 const [mills, salt, ferry, hives] = [
   'The Orm valley has eleven mills, and the oldest of them was built by two sisters.',

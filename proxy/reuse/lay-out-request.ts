@@ -1,12 +1,12 @@
 import type { KnownTurns } from '#index/conversation-store.ts'
+import type { RequestOptions } from '../common/request-options.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
+import { withTurnsAsReceived } from '../prompt/turns/turns-as-received.ts'
 import type { Wording } from '../prompt/wording.ts'
-import type { RequestOptions } from '../request-options.ts'
-import { withTurnsAsReceived } from '../store/turns-as-received.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
 /**

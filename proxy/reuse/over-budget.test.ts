@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
+import { readReceived } from '../http/receive/read-received.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import { finish } from '../prompt/finish.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../receive/read-received.ts'
+import { Sender, userMessage } from '../request/sender.fixture.ts'
 import { decide } from './decide.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOut } from './lay-out-request.ts'
-import { Sender, userMessage } from './sender.fixture.ts'
 
 const bytes = { digest: () => 'a digest', length: 4_000 }
 const sender = new Sender()

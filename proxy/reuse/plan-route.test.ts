@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { assistantMessage, type Message, Sender, type SendOptions, userMessage } from './sender.fixture.ts'
+import { assistantMessage, type Message, Sender, type SendOptions, userMessage } from '../request/sender.fixture.ts'
 
 const block = (letter: string): string => `${letter} is what stands here, said again. `.repeat(20)
 const ask = (question: string, letters: string) => ({

@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import type { Span } from '../json/json-spans.ts'
+import type { Span } from '../common/json/json-spans.ts'
 import { type HeldSlot, type PromptContext, slotsByText } from '../prompt/body/prompt-context.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { findIndexFrom } from '../prompt/scan/find-edges.ts'

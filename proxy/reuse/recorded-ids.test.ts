@@ -3,7 +3,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.fixture.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 
 const complete = readRecordings()
   .filter(isComplete)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { readReceived } from '../http/receive/read-received.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../receive/read-received.ts'
+import { assistantMessage as assistant, type Message, Sender, userMessage as user } from '../request/sender.fixture.ts'
 import { decide } from './decide.ts'
-import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
 
 const system = { role: 'system', content: 'Answer from the documents.' }
 let sender: Sender

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
+import { assistantMessage as assistant, type Message, Sender, userMessage as user } from '../request/sender.fixture.ts'
 
 const long = (name: string): string =>
   `${name}: what ${'this document has to say is longer than a sentence that points to it, '.repeat(3)}end`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Sender } from './sender.fixture.ts'
+import { Sender } from '../request/sender.fixture.ts'
 
 const promptOf = (question: string, ...blocks: string[]): string =>
   `Answer.\n\n${blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')}\n\nQuestion: ${question}`

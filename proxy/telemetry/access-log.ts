@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import type { Outcome, SkippedReason } from '../common/reasons.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
-import type { Outcome, SkippedReason } from '../reasons.ts'
 
 /** What is known about a request when it has ended, as its line in the log says it; undefined for what never happened. */
 export interface RequestRecord {

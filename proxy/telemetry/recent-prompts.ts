@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
+import type { SkippedReason } from '../common/reasons.ts'
 import type { PromptMessage, PromptSet } from '../prompt/body/prompt.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
-import type { SkippedReason } from '../reasons.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
 

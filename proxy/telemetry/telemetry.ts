@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import type { Metrics } from '../metrics.ts'
 import { Divergence } from './divergence.ts'
 import { BlockWords } from './hot-blocks/block-words.ts'
 import type { HotBlocks } from './hot-blocks/hot-blocks.ts'
+import type { Metrics } from './metrics.ts'
 import { RecentPrompts } from './recent-prompts.ts'
 import type { Tracing } from './tracing/tracing.ts'
 

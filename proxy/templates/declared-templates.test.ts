@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { assistantMessage, type Message, Sender } from '../reuse/sender.fixture.ts'
+import { assistantMessage, type Message, Sender } from '../request/sender.fixture.ts'
 import { readDeclaredTemplates } from './declared-templates.ts'
 
 const words = (n: number): string =>

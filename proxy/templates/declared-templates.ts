@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts'
+import { ConfigError } from '../common/errors.ts'
 import { type CertainList, type SearchedText, shortestSearched, toLabels, toSpans } from '../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, overlap, startOf } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'

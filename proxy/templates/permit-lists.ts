@@ -1,7 +1,7 @@
+import type { Mode } from '../common/settings.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
 import { isOfSystem, wordsOutside } from '../prompt/places/mark-spoken-of.ts'
-import type { Mode } from '../settings.ts'
 import { findListPlace } from './find-list-place.ts'
 import type { TemplateBook } from './template-book.ts'
 

@@ -1,6 +1,6 @@
 import type { BlockId, ScopeId } from '#index/context-block.ts'
+import type { Mode } from '../common/settings.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
-import type { Mode } from '../settings.ts'
 import { Proof } from './proof/proof.ts'
 import { TemplateGain } from './template-gain.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
-import { ConfigError } from '#proxy/errors.ts'
-import { memberSpans, valueStart } from '#proxy/json/json-spans.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
+import { memberSpans, valueStart } from '#proxy/common/json/json-spans.ts'
 
 /** A request of a batch, whose body stays in the file. */
 export interface BatchRequest {

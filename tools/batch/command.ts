@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
-import { argument, atLeast } from '#proxy/command-arguments.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
+import { readPriority } from '#proxy/common/request-options.ts'
+import type { Mode } from '#proxy/common/settings.ts'
 import type { Config, EngineSettings } from '#proxy/config/config.ts'
 import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
-import { ConfigError } from '#proxy/errors.ts'
-import { readPriority } from '#proxy/request-options.ts'
-import type { Mode } from '#proxy/settings.ts'
+import { argument, atLeast } from '#proxy/config/sources/command-arguments.ts'
 
 interface BatchFlags {
   engine?: EngineSettings[]
@@ -103,6 +103,6 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
 }
 
 async function startOwnProxy(config: Config): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const { startProxy } = await import('#proxy/main.ts')
+  const { startProxy } = await import('#proxy/start/main.ts')
   return startProxy({ ...config, drain_delay_seconds: 0, drain_seconds: 0 })
 }

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { isObject, tryJson, tryObject } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '#proxy/errors.ts'
-import { splitLines } from '#proxy/json/split-lines.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
+import { splitLines } from '#proxy/common/json/split-lines.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
 
 /** What came of a request: the answer of an engine or of the proxy, or why there is none. */

@@ -1,7 +1,7 @@
 import type { Agent } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { type Patience, untilNotBusy } from '../until-not-busy.ts'
 import type { PlannedRequest } from './plan-batch.ts'
 import { isNoAnswer, type Outcome } from './results-file.ts'

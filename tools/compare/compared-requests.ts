@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import type { TraceRequest } from '../replay/trace/trace.ts'
 import type { ChatBody } from './chat-body.ts'
 

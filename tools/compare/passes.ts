@@ -1,4 +1,4 @@
-import type { RequestOptions } from '#proxy/request-options.ts'
+import type { RequestOptions } from '#proxy/common/request-options.ts'
 
 /** One way in which all requests of a trace are sent. */
 export interface Pass {

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tryJson } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'
 

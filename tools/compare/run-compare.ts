@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { request } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { createProgress } from '../replay/report/replay-progress.ts'
 import { checkOutputs, writeFileAtOnce } from '../replay/report/write-file-at-once.ts'
 import { readTrace } from '../replay/trace/read-trace.ts'

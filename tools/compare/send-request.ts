@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import type { Agent, Dispatcher } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { UsageReader } from '#engine-adapters/read-usage.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
 

@@ -1,4 +1,4 @@
-import { statusOf } from '#proxy/errors.ts'
+import { statusOf } from '#proxy/common/errors.ts'
 import { endlessHops } from '#proxy/http/forwarded-headers.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
 import type { CheckedEngine, MirroredReplica } from './engine/check-mirror.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { expectLinear } from '#proxy/bounds/linear-time.fixture.ts'
+import { expectLinear } from '#proxy/http/bounds/linear-time.fixture.ts'
 import { findVolatileText } from './find-volatile-text.ts'
 
 function found(text: string): [string, string][] {

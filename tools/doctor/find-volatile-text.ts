@@ -1,4 +1,4 @@
-import type { Span } from '#proxy/json/json-spans.ts'
+import type { Span } from '#proxy/common/json/json-spans.ts'
 import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 
 /** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */

@@ -1,12 +1,12 @@
+import { ConfigError } from '#proxy/common/errors.ts'
 import { noEngine } from '#proxy/config/check-config.ts'
 import type { EngineConfig } from '#proxy/config/config.ts'
 import { readFiles } from '#proxy/config/read-files.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { findEngineWarnings, findWarnings } from '#proxy/config/start-warnings.ts'
 import { toConfig } from '#proxy/config/to-config.ts'
-import { resolveEngine } from '#proxy/discovery/resolve-engine.ts'
-import { toEngines } from '#proxy/discovery/to-engines.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { resolveEngine } from '#proxy/replicas/discovery/resolve-engine.ts'
+import { toEngines } from '#proxy/replicas/discovery/to-engines.ts'
 import type { DoctorOptions } from './finding.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'

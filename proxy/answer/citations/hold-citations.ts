@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import { CitationLabels, type LabelForm } from './citation-labels.ts'
 import { CitationMapper } from './map-citations.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { expectLinear } from '../../bounds/linear-time.fixture.ts'
+import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { CitationLabels, type CitationMap } from './citation-labels.ts'
 import { readSpokenNouns } from './citation-nouns.ts'
 import { CitationMapper } from './map-citations.ts'

@@ -1,4 +1,4 @@
-import { applySplices, type Splice } from '../../json/json-spans.ts'
+import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
 import { beginning, type DataRegion, enterData, findDataStop, passDataStop } from './data-region.ts'
 import { Lookahead } from './lookahead.ts'

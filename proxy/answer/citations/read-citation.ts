@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import type { CitationLabels, Labels } from './citation-labels.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'

@@ -1,4 +1,4 @@
-import { toArray, toObject } from '../../json/json-value.ts'
+import { toArray, toObject } from '../../common/json/json-value.ts'
 import {
   type AnswerApi,
   type AnswerText,

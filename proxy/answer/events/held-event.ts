@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { applySplices, type Splice } from '../../json/json-spans.ts'
-import type { JsonPath } from '../../json/json-value.ts'
+import { applySplices, type Splice } from '../../common/json/json-spans.ts'
+import type { JsonPath } from '../../common/json/json-value.ts'
 import { spliceString } from '../splice-string.ts'
 
 /** An event that is sent on once all of its texts are decided. */

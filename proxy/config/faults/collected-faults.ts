@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 
 /** The faults of several readings, so that one that fails hides none of the others. */
 export class CollectedFaults {

@@ -1,5 +1,5 @@
 import { readPeers } from '../../access/trusted-peers.ts'
-import { readOptions } from '../../request-options.ts'
+import { readOptions } from '../../common/request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
 import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'
 import { readListenAddress } from '../read-arguments.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import type { Config, WrittenConfig } from '../config.ts'
 import { fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
 import { findContradictions } from '../faults/find-contradictions.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { hashOf } from '../../access/hash-key.ts'
 import type { KeysConfig } from '../../access/key-record.ts'
-import { readVersion } from '../../read-version.ts'
+import { readVersion } from '../../common/read-version.ts'
 import { KeyStore } from './key-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reprise-keys-'))

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import type { EngineConfig, EngineSettings } from '../config.ts'
 import { checkSettings } from '../faults/check-settings.ts'
 import { engineFaults } from '../faults/find-contradictions.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
 import { findNearestName } from '../faults/find-nearest-name.ts'
 import { oneLine, writeFault, writePath } from '../faults/write-fault.ts'

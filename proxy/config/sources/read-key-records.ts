@@ -1,5 +1,5 @@
 import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import { findKeyFaults } from '../faults/find-key-faults.ts'
 import { writeFault } from '../faults/write-fault.ts'
 import { keysFileSchema } from '../schema/access-schema.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
 import { oneLine, writeFault } from '../faults/write-fault.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'

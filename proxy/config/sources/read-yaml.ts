@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Document } from 'yaml'
-import { ConfigError } from '../../errors.ts'
+import { ConfigError } from '../../common/errors.ts'
 import type { SettingPath } from '../faults/check-settings.ts'
 import { oneLine } from '../faults/write-fault.ts'
 

@@ -1,5 +1,5 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../common/log.ts'
 
 /** Changes within this time are one: a certificate and its key are written one after the other. */
 const togetherMilliseconds = 50

@@ -1,4 +1,4 @@
-import { insertMembers, type Span, valueStart, valuesOf } from '../../json/json-spans.ts'
+import { insertMembers, type Span, valueStart, valuesOf } from '../../common/json/json-spans.ts'
 import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
 

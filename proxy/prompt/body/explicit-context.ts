@@ -1,7 +1,7 @@
 import { Ajv, type SchemaObject } from 'ajv'
-import { ProxyError } from '../../errors.ts'
-import { ownSchemas } from '../../json/own-schemas.ts'
-import { type OptionValue, type RequestOptions, toOptions } from '../../request-options.ts'
+import { ProxyError } from '../../common/errors.ts'
+import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { type OptionValue, type RequestOptions, toOptions } from '../../common/request-options.ts'
 
 /** Placeholder that marks where explicit blocks go. */
 export const contextPlaceholder = '{{context}}'

@@ -1,5 +1,4 @@
 import type { Json } from '#engine-adapters/json-object.ts'
-import type { Demands } from '../../demands/demands.ts'
 import {
   insertMembers,
   removeMembers,
@@ -7,7 +6,8 @@ import {
   type Splice,
   valueStart,
   valuesOf,
-} from '../../json/json-spans.ts'
+} from '../../common/json/json-spans.ts'
+import type { Demands } from '../demands/demands.ts'
 import type { ExplicitContext } from './explicit-context.ts'
 import type { PromptSet } from './prompt.ts'
 import { type BodySplice, spliceBody } from './splice-body.ts'

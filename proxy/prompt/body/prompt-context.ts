@@ -1,6 +1,6 @@
 import type { BlockId } from '#index/context-block.ts'
 import { groupBy } from '#index/group-by.ts'
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import type { CertainBorders } from '../certain-list.ts'
 import type { TemplateUse } from './template-use.ts'
 

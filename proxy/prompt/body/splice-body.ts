@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 
 /** A stretch of a body's JSON and its replacement: stretches cut out of the body, and our own JSON. */
 export interface BodySplice extends Span {

@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import { splitsCharacter, toJsonOffsets } from './json-offsets.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'

@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 
 /** A stretch of one of a body's texts, cut out unchanged. */
 interface Cut extends Span {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { assistantMessage as assistant, Sender } from '../../reuse/sender.fixture.ts'
+import { assistantMessage as assistant, Sender } from '../../request/sender.fixture.ts'
 import { readJson, writeTexts } from '../body/prompt-body.fixture.ts'
 import type { PromptBody } from '../body/prompt-body.ts'
 

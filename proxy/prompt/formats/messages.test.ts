@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '#engine-adapters/json-object.ts'
-import { assistantMessage as assistant, Sender } from '../../reuse/sender.fixture.ts'
+import { assistantMessage as assistant, Sender } from '../../request/sender.fixture.ts'
 import { PromptBuilder } from '../body/prompt-builder.ts'
 import { readMessages } from './messages.ts'
 

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectLinear } from '../../bounds/linear-time.fixture.ts'
+import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { findContextLists } from './find-context-lists.ts'
 import { hostileTexts } from './hostile-texts.fixture.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Message, Sender } from '../../reuse/sender.fixture.ts'
+import { type Message, Sender } from '../../request/sender.fixture.ts'
 import { findContextLists } from './find-context-lists.ts'
 import { contentsOf } from './found-lists.fixture.ts'
 import { contentsIn, type Document, documentsOf, markedForms, writeList } from './marked-forms.fixture.ts'

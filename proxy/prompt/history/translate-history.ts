@@ -1,6 +1,6 @@
 import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../../answer/citations/map-citations.ts'
-import { applySplices, type Span, type Splice } from '../../json/json-spans.ts'
+import { applySplices, type Span, type Splice } from '../../common/json/json-spans.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'

@@ -1,5 +1,5 @@
 import type { SentOrder } from '#index/conversation-store.ts'
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import type { PromptContext } from '../body/prompt-context.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { findAllTurns } from '../scan/find-turns.ts'

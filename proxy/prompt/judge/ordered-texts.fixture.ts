@@ -1,4 +1,4 @@
-import type { Message } from '../../reuse/sender.fixture.ts'
+import type { Message } from '../../request/sender.fixture.ts'
 import { searchMessage } from '../find-contexts.ts'
 import { readPromptBody } from '../formats/read-prompt-body.ts'
 

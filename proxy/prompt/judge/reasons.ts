@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 
 /** Why something that looks like a list of blocks is left alone. */
 export type Reason =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Message, Sender } from '../../reuse/sender.fixture.ts'
+import { type Message, Sender } from '../../request/sender.fixture.ts'
 import { contentsOf } from '../forms/found-lists.fixture.ts'
 
 const texts = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isMappedForm } from '../../answer/citations/is-mapped-form.ts'
-import { expectLinear } from '../../bounds/linear-time.fixture.ts'
+import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { judgeWords } from './judge-words.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import type { Log } from '../../common/log.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
-import type { Log } from '../../log.ts'
 import { type RedisClient, renewClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../common/log.ts'
 import type { RedisReply } from './redis-command.ts'
 import { isRefusal, isToBeRepeated } from './redis-errors.ts'
 

@@ -1,5 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { writePrompt, writeRecordHead } from '../codec/mirror-record.ts'
 import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
 import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { MirrorChanges } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'

@@ -4,7 +4,7 @@ import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { MirrorListener } from '#index/mirror/mirror-listener.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
-import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
 

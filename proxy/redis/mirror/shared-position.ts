@@ -1,4 +1,4 @@
-import type { MirrorMode, ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import type { BatchOptions } from './mirror-batch.ts'
 import type { Reset } from './mirror-changes.ts'
 import type { FeedEntry } from './mirror-feed.ts'

@@ -1,4 +1,4 @@
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import type { PartMark, PartPattern, TemplatePart } from './template.ts'
 
 /** A place where a pattern fits a text. */

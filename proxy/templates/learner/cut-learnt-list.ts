@@ -1,5 +1,5 @@
 import { commonStart } from '#index/common-edges.ts'
-import type { Span } from '../../json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import { labelPrefixOf } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
-import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
+import type { ReplicaDescription } from '#proxy/admin/dashboard/describe-replicas.ts'
 import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 

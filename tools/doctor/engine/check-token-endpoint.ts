@@ -1,6 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import { readTokens, tokenQuestions } from '#proxy/engine-reports/token-question.ts'
+import { readTokens, tokenQuestions } from '#proxy/replicas/reports/token-question.ts'
 import { type Finding, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 
 /** File names that a trace is read from. */
 const inputName = /^(queries|turns|questions|blocks)\.jsonl(\.gz)?$/

@@ -1,4 +1,4 @@
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { isAsReceived, type ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 import { BlockParts, type Part } from './block-parts.ts'

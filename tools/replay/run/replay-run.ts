@@ -1,4 +1,4 @@
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 
 /** A request and the order in which its blocks were sent. */

@@ -1,5 +1,5 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
 import { offlinePlans } from '../policies/offline-plans.ts'
 import type { OnlinePolicy, OrderingName, PlanBatch } from '../policies/policy.ts'

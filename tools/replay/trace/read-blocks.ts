@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { readCount, readName, readStretches, readText } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { TraceBlock } from './trace-block.ts'

@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { readFlag, readName, readNames, readNumber, readSentRequest, readText, readTexts } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { readList } from './read-list.ts'

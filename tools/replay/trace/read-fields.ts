@@ -1,5 +1,5 @@
 import { isCount, isObject } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isObject, tryJson } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { unpackMembers } from './unpack-members.ts'
 
 /** A line of a JSONL file, with its location for messages. */

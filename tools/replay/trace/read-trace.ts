@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { ConfigError } from '#proxy/errors.ts'
+import { ConfigError } from '#proxy/common/errors.ts'
 import { readBlocks } from './read-blocks.ts'
 import { readContexts } from './read-contexts.ts'
 import { type JsonLines, readJsonLines } from './read-json-lines.ts'

@@ -1,4 +1,4 @@
-import type { Span } from '../../../json/json-spans.ts'
+import type { Span } from '../../../common/json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../context-list.ts'
 import {
   type Front,

@@ -1,4 +1,4 @@
-import type { Span } from '../../../json/json-spans.ts'
+import type { Span } from '../../../common/json/json-spans.ts'
 import { number, type TemplateGap } from '../learnt-template.ts'
 
 /** A separator in a text: what stays in place, and the numbers of the whole pattern. */

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import type { Hono } from 'hono'
+import { isObject } from '#engine-adapters/json-object.ts'
+import type { KnownChunks } from '../../chunks/known-chunks.ts'
+import { bytesPerChunk } from '../../chunks/table/chunk-table.ts'
+import { ProxyError } from '../../common/errors.ts'
+import { parseJson } from '../../common/json/parse-json.ts'
+import type { Settings } from '../../config/config.ts'
+import type { ServerEnv } from '../../http/listen.ts'
+import { readBody } from '../../http/read-body.ts'
+import { readChunks } from './read-chunks.ts'
+
+/** What the routes read and change. */
+interface ChunkRegister {
+  readonly chunks: KnownChunks
+  readonly settings: () => Pick<Settings, 'limits' | 'learn'>
+  /** null: no known chunk was ever found in a prompt */
+  readonly secondsSinceMatch: () => number | null
+}
+
+/** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
+export function addChunkRoutes(
+  app: Hono<ServerEnv>,
+  { chunks, settings, secondsSinceMatch }: ChunkRegister,
+  log: { changed(request: IncomingMessage, done: object): void },
+): void {
+  app.get('/v1/chunks', (c) =>
+    c.json({
+      chunks: chunks.size,
+      ...chunks.sizes(),
+      capacity: chunks.capacity,
+      bytes: chunks.size * bytesPerChunk,
+      learns: settings().learn,
+      last_match_seconds_ago: secondsSinceMatch(),
+    }),
+  )
+  app.put('/v1/chunks', async (c) => {
+    const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
+    const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
+    if (chunks.capacity === 0) {
+      throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
+    }
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const report = await chunks.put(given.chunks, tenant)
+    log.changed(c.env.incoming, { tenant, ...report })
+    return c.json({ ...report, chunks: chunks.size })
+  })
+  app.delete('/v1/chunks', async (c) => {
+    const body = (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
+    const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const isNamed = given.ids !== undefined || given.texts !== undefined
+    if (body.trim() !== '' && !isNamed && tenant === undefined) throw invalid()
+    const isAll = tenant === undefined && !isNamed
+    const forgotten = isAll ? chunks.clear() : chunks.forget(tenant, given)
+    log.changed(c.env.incoming, { tenant, forgotten })
+    return c.json({ forgotten, chunks: chunks.size })
+  })
+}
+
+/** Reads `{"ids"?:[…],"texts"?:[…],"tenant"?}`, or chunks as they were registered. */
+function readForgotten(body: unknown): { ids?: string[]; texts?: string[]; tenant?: string } {
+  if (!isObject(body)) throw invalid()
+  const { ids, texts, chunks, tenant } = body
+  const given = Array.isArray(chunks) && chunks.every(isObject) ? chunks : []
+  if (chunks !== undefined && !Array.isArray(chunks)) throw invalid()
+  if (tenant !== undefined && typeof tenant !== 'string') throw invalid()
+  const wanted = {
+    ids: [...toTexts(ids), ...given.filter(({ text }) => text === undefined).flatMap(({ id }) => toTexts([id]))],
+    texts: [...toTexts(texts), ...given.flatMap(({ text }) => (text === undefined ? [] : toTexts([text])))],
+  }
+  const isNamed = ids !== undefined || texts !== undefined || chunks !== undefined
+  return { ...(isNamed ? wanted : {}), ...(tenant === undefined ? {} : { tenant }) }
+}
+
+function toTexts(value: unknown): string[] {
+  if (value === undefined) return []
+  const isSound = Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number')
+  if (!isSound) throw invalid()
+  return value.map(String)
+}
+
+function invalid(): ProxyError {
+  return new ProxyError(
+    'invalid_body',
+    'The body has to be {"ids":[…],"texts":[…],"tenant":…}, each of which may be missing; no body at all forgets all chunks.',
+  )
+}

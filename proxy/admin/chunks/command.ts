@@ -1,0 +1,160 @@
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Command } from 'commander'
+import type { GivenChunk, PutReport } from '../../chunks/known-chunks.ts'
+import { ConfigError, ProxyError } from '../../common/errors.ts'
+import { splitLines } from '../../common/json/split-lines.ts'
+import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
+import { readUrl } from '../../config/read-arguments.ts'
+import { argument } from '../../config/sources/command-arguments.ts'
+import { checkProxy } from './check-proxy.ts'
+import { PreprocessedCorpus } from './preprocess-corpus.ts'
+import { readChunkLine, toChunk } from './read-chunks.ts'
+
+interface Options {
+  admin: string
+  tenant?: string
+}
+
+interface AddOptions extends Options {
+  preprocess?: boolean
+  proxy: string
+  python: string
+  state: string
+}
+
+/** A batch is sent once it reaches one of these sizes. */
+const batchCharacters = 2 << 20
+const batchChunks = 2_000
+
+/** Adds `reprise chunks`, which registers the chunks of a corpus with a running proxy. */
+export function addChunksCommand(program: Command): void {
+  const chunks = program.command('chunks').description('the chunks whose borders a running proxy knows in any prompt')
+  withAdmin(chunks.command('add'))
+    .description(
+      'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',
+    )
+    .argument('<file>', 'FILE, FOLDER or -')
+    .argument('[options...]', 'behind --: options of preprocessing, such as --contexts 8')
+    .option('--tenant <name>', 'the tenant for which they are known; without it, everyone')
+    .option(
+      '--preprocess',
+      'has the engine compute them, in several contexts, before anybody asks (vLLM with our plugin)',
+    )
+    .option(
+      '--proxy <url>',
+      'where applications connect (key: REPRISE_API_KEY)',
+      argument(readUrl),
+      'http://127.0.0.1:8080',
+    )
+    .option('--python <program>', 'a Python with the package reprise-kernels', 'python3')
+    .option('--state <file>', 'what is preprocessed, to go on from', 'preprocess.state')
+    .action(addAll)
+  withAdmin(chunks.command('count'))
+    .description('says how many chunks are known')
+    .action(async (options: Options) => {
+      const known = await ask<{ chunks: number }>(options, 'GET')
+      process.stdout.write(`${JSON.stringify(known)}\n`)
+    })
+}
+
+async function addAll(file: string, rest: readonly string[], options: AddOptions): Promise<void> {
+  const { preprocess = false, proxy, python, state, tenant } = options
+  if (!preprocess && rest.length > 0)
+    throw new ConfigError(`'${rest[0]}' is an option of --preprocess, which is missing.`, 2)
+  const key = process.env.REPRISE_API_KEY || undefined
+  if (preprocess) await checkProxy({ proxy, admin: options.admin, key, tenant })
+  const corpus = preprocess ? new PreprocessedCorpus({ proxy, python, state, tenant, rest }) : undefined
+  try {
+    const sum = await add(file, options, corpus)
+    await corpus?.compute()
+    process.stdout.write(`${JSON.stringify(sum)}\n`)
+  } finally {
+    corpus?.close()
+  }
+}
+
+async function add(file: string, { admin, tenant }: Options, corpus?: PreprocessedCorpus): Promise<PutReport> {
+  const sum: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
+  let batch: GivenChunk[] = []
+  let characters = 0
+  const send = async (): Promise<void> => {
+    if (batch.length === 0) return
+    const report = await ask<PutReport>({ admin }, 'PUT', JSON.stringify({ chunks: batch, tenant }))
+    for (const outcome of Object.keys(sum) as (keyof PutReport)[]) sum[outcome] += report[outcome]
+    batch = []
+    characters = 0
+  }
+  try {
+    for await (const chunk of readInput(file)) {
+      batch.push(chunk)
+      corpus?.add(chunk)
+      characters += chunk.text.length
+      if (batch.length >= batchChunks || characters >= batchCharacters) await send()
+    }
+    await send()
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
+    const before = sum.added + sum.known
+    const exitCode = error instanceof ConfigError ? error.exitCode : 1
+    throw new ConfigError(
+      `${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`,
+      exitCode,
+    )
+  }
+  return sum
+}
+
+async function* readInput(file: string): AsyncGenerator<GivenChunk> {
+  if (file === '-') return yield* readJsonLines(process.stdin, 'stdin')
+  const isFolder = stat(file)
+  if (!isFolder) return yield* readFile(file, file)
+  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()
+  for (const name of names)
+    if (!stat(join(file, name))) yield* readFile(join(file, name), relative('', join(file, name)))
+}
+
+async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {
+  if (/\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(path)) {
+    const bytes = createReadStream(path)
+    return yield* readJsonLines(path.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes, name)
+  }
+  const text = readFileSync(path, 'utf8')
+  if (!/\.json$/i.test(path)) return yield { id: name, text }
+  const value = parse(text, name)
+  const chunks = Array.isArray(value) ? value : (value as { chunks?: unknown } | null)?.chunks
+  if (!Array.isArray(chunks)) throw new ConfigError(`${name} holds no chunks: write an array of {"id"?,"text"}.`)
+  for (const [i, item] of chunks.entries()) yield toChunk(item, `${name}: chunk ${i + 1}`)
+}
+
+async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<GivenChunk> {
+  let number = 0
+  for await (const line of splitLines(stream)) {
+    number += 1
+    const chunk = readChunkLine(line, `${name}: line ${number}`)
+    if (chunk) yield chunk
+  }
+}
+
+/** Returns whether the path is a folder. */
+function stat(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    throw new ConfigError(`${path} cannot be read: name a file, a folder, or - for the standard input.`, 2)
+  }
+}
+
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
+  return askAdmin<Answer>(admin, '/v1/chunks', method, body)
+}

@@ -1,0 +1,96 @@
+import { withoutPassword } from '../../config/without-password.ts'
+import type { Replica, ReplicaState } from '../../replicas/replica.ts'
+import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
+import { type FullReuseReport, toReport } from '../../replicas/reports/reuse-report.ts'
+import type { Divergence, DivergentTokens } from '../../telemetry/divergence.ts'
+
+/** What the control plane reports about one replica. */
+export interface ReplicaDescription {
+  readonly replica: string
+  /** where the proxy reaches its engine */
+  readonly url: string
+  readonly mode: string
+  readonly generation: string | null
+  readonly sequence: number
+  readonly requests: number
+  readonly cached_tokens: number
+  readonly unknown_requests: number
+  /** room in the engine's cache as it states it; null if it does not */
+  readonly capacity_tokens: number | null
+  /** average error of recent predictions, in tokens; null before the first answer */
+  readonly divergence: number | null
+  /** the same, by cause */
+  readonly divergence_by: {
+    readonly stale_index: number
+    readonly routing: number
+    readonly tokenisation: number
+  } | null
+  readonly state: ReplicaState
+  /** the models it serves; null: neither the configuration nor the engine has said */
+  readonly models: readonly string[] | null
+  readonly in_flight: number
+  /** what was computed to warm it, while that goes on; null: it counts as equal */
+  readonly warming: { readonly requests: number; readonly tokens: number } | null
+  /** null if it reports no reuse other than of exact prefixes */
+  readonly reuse: FullReuseReport | null
+  /** null if its layers keep every prefix; `borders`: whether checkpoints are kept where requests name borders */
+  readonly checkpoints: (Partial<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
+}
+
+/** Describes every replica: what its mirror believes, and how it is doing. */
+export function describeReplicas(replicas: readonly Replica[], divergence: Divergence): ReplicaDescription[] {
+  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming, state, inFlight }) => {
+    const { replica, mirror } = replicaMirror
+    const { mode, generation, sequence } = replicaMirror.state
+    const { requests, cachedTokens, unknownRequests } = mirror.statistics
+    const off = divergence.of(replica)
+    return {
+      replica,
+      url: withoutPassword(engine.url),
+      mode,
+      generation: generation ?? null,
+      sequence,
+      requests,
+      cached_tokens: cachedTokens,
+      unknown_requests: unknownRequests,
+      capacity_tokens: statedCache?.capacityTokens ?? null,
+      divergence: off === undefined ? null : Math.round(off.total),
+      divergence_by: off === undefined ? null : byCause(off),
+      state,
+      models: models ? [...models.names] : null,
+      in_flight: inFlight,
+      warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
+      reuse: reuse ? toReport(reuse) : null,
+      checkpoints: describeCheckpoints(replicaMirror),
+    }
+  })
+}
+
+function describeCheckpoints({ kept }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
+  if (!kept) return null
+  const { key, ...report }: Partial<CheckpointReport> = kept
+  return { ...report, borders: key !== undefined }
+}
+
+function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {
+  return {
+    stale_index: Math.round(staleIndex),
+    routing: Math.round(routing),
+    tokenisation: Math.round(tokenisation),
+  }
+}
+
+/** Totals over all mirrors. Heights of trees do not add up, so the largest is reported. */
+export function describeIndex(replicas: readonly Pick<Replica, 'mirror'>[]): Record<string, number> {
+  const all = replicas.map(({ mirror }) => ({ ...mirror.statistics, height: mirror.height }))
+  const total = (key: 'requests' | 'contexts' | 'nodes' | 'bytes'): number =>
+    all.reduce((sum, statistics) => sum + statistics[key], 0)
+  return {
+    size: total('contexts'),
+    height: Math.max(0, ...all.map(({ height }) => height)),
+    nodes: total('nodes'),
+    memory: total('bytes'),
+    requests: total('requests'),
+    contexts: total('contexts'),
+  }
+}

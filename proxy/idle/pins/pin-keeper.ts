@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto'
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import { tryObject } from '#engine-adapters/json-object.ts'
+import { promptOnly } from '#engine-adapters/prompt-only.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { ApiKeys } from '../../access/api-keys.ts'
+import { credentialsOf } from '../../access/engine-credentials.ts'
+import { tenantName } from '../../access/tenant.ts'
+import type { Call, RoutedCall } from '../../call/call.ts'
+import type { TripFollower } from '../../call/trip.ts'
+import type { Log } from '../../common/log.ts'
+import type { KeepOutcome, PinOutcome } from '../../common/reasons.ts'
+import type { Replica } from '../../replicas/replica.ts'
+import type { ReplicaSet } from '../../replicas/replica-set.ts'
+import { withoutClients } from '../../replicas/without-clients.ts'
+import { computePrompt } from '../warming/compute-prompt.ts'
+import { missingTokens } from '../warming/warmed-replica.ts'
+import { longestBody, writeWarmUp } from '../warming/write-warm-up.ts'
+import { findMarks } from './find-marks.ts'
+import { type MarkedRequest, type Pin, PinBook, type PinLimits } from './pin-book.ts'
+
+interface PinKeeperOptions {
+  readonly replicas: ReplicaSet
+  readonly limits: () => PinLimits & { readonly refreshSeconds?: number }
+  /** `pinned`, `used`, or why a mark pins nothing */
+  readonly onMark: (outcome: PinOutcome) => void
+  /** hears how many tokens are pinned, each second */
+  readonly onTokens: (tokens: number) => void
+  readonly onKeep: (outcome: KeepOutcome, computedTokens: number) => void
+  readonly log: Pick<Log, 'error'>
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
+
+/** How long a prompt may go unasked before it is asked for again, so that an LRU cache does not evict it. */
+const refreshSeconds = 30
+const tickMilliseconds = 1_000
+/** Marked prompts that have no such member are not looked at. */
+const markBytes = Buffer.from('"cache_control"')
+
+/**
+ * Keeps what `cache_control` marks say is worth caching in the engines that were asked for it: while a pin lasts it is
+ * sent again, for one token, before an engine forgets it, when an engine has lost it, and first of all to one that has
+ * come. Text of prompts is kept for that, in memory alone.
+ */
+export class PinKeeper {
+  readonly #options: PinKeeperOptions
+  readonly #book = new PinBook()
+  readonly #busy = new Set<Replica>()
+  readonly #closing = new AbortController()
+  #nextTick = 0
+  /** whether a caller with this key would be let in now */
+  admits: ApiKeys['admits'] = () => true
+  #cleared = 0
+
+  constructor(options: PinKeeperOptions) {
+    this.#options = options
+  }
+
+  /** Returns what pins the prompt of a request once its engine has run it, if it has marks. */
+  follow(
+    { api, caller, model, content, isRefused }: Call,
+    { replica, decision }: RoutedCall,
+  ): TripFollower | undefined {
+    // a service honours marks itself, and its owner pays for each request
+    if ((api !== 'chat_completions' && api !== 'messages') || replica.adapter.cacheSources.length === 0)
+      return undefined
+    const [prompt] = decision.sent
+    if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
+    const { body, received } = content
+    if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
+    const marked = { tenant: caller.tenant, key: caller.key, api, model, replica, prompt }
+    const cleared = this.#cleared
+    let tokens = decision.promptTokens
+    let sent: EngineRequest | undefined
+    return {
+      sent: (request) => {
+        sent = request
+      },
+      used: ({ promptTokens }) => {
+        tokens = promptTokens
+      },
+      ended: (wasRun) => {
+        const request = sent
+        if (wasRun && request && cleared === this.#cleared)
+          setImmediate(() => this.#note({ ...marked, tokens }, request))
+      },
+    }
+  }
+
+  /** Whether a replica that has come still lacks pins, which it gets before anything else. */
+  owes(replica: Replica): boolean {
+    return this.#pinsOf(replica).some(({ held }) => held.get(replica.id)?.at === undefined)
+  }
+
+  /** Forgets pins that are over, and sends what is due; to be called periodically. */
+  tick(): void {
+    const { now, replicas, limits, onTokens } = this.#options
+    if (now() < this.#nextTick) return
+    this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
+    this.#book.expire(now(), limits(), this.admits)
+    onTokens(this.#book.tokens)
+    for (const replica of replicas.all) {
+      // whatever it held is gone, or may be
+      const isEmpty = replica.state !== 'ready' || replica.mirror.statistics.requests === 0
+      for (const { held } of this.#pinsOf(replica)) if (isEmpty || !held.has(replica.id)) held.set(replica.id, {})
+      this.#serve(replica)
+    }
+  }
+
+  /** Describes the pins for the control plane. */
+  describe(): object {
+    const { limits, now, replicas } = this.#options
+    this.#book.expire(now(), limits(), this.admits)
+    const pins = this.#book.all.map(({ prefix, tenant, model, tokens, expires, held, prompt }) => {
+      const at = replicas.all.filter(({ id }) => held.has(id))
+      const cached_tokens = Object.fromEntries(at.map(({ id, mirror }) => [id, mirror.predictCachedTokens(prompt)]))
+      const seconds = Math.max(0, Math.ceil((expires - now()) / 1_000))
+      return {
+        id: prefix,
+        tenant: tenantName(tenant),
+        model: model ?? null,
+        tokens,
+        expires_in_seconds: seconds,
+        cached_tokens,
+      }
+    })
+    const { tokens, tenantTokens } = limits()
+    return { tokens: this.#book.tokens, limit_tokens: tokens, tenant_limit_tokens: tenantTokens, pins }
+  }
+
+  /** Unpins one. Returns false if there is none of this name. */
+  remove(id: string): boolean {
+    return this.#book.remove(id)
+  }
+
+  /** Unpins all, and pins nothing that is under way. */
+  clear(): void {
+    this.#cleared += 1
+    this.#book.clear()
+  }
+
+  /** Stops what is running. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  get #refreshMilliseconds(): number {
+    return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
+  }
+
+  #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
+    const { limits, onMark, log, now } = this.#options
+    try {
+      const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
+      if (!members || !this.admits(marked.key)) return
+      const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
+      const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
+      const found = findMarks(marked.tenant, marked.api, members)
+      for (const outcome of this.#book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
+      for (let i = 0; i < found.unknown; i++) onMark('unknown')
+    } catch (error) {
+      log.error({ error }, 'a prompt is not pinned: internal error')
+    }
+  }
+
+  /** The pins that a replica is to hold: those that it was asked for, and all that it can serve while it is warmed. */
+  #pinsOf(replica: Replica): Pin[] {
+    const { models } = this.#options.replicas
+    return this.#book.all.filter(({ held, model, replica: { adapter } }) => {
+      if (adapter !== replica.adapter || !models.serving(model)?.includes(replica)) return false
+      return (held.has(replica.id) || replica.warming) && !held.get(replica.id)?.isRefused
+    })
+  }
+
+  /** Sends a replica what is due and was asked for longest ago, and then the next. */
+  #serve(replica: Replica): void {
+    if (replica.state !== 'ready' || this.#busy.has(replica) || this.#closing.signal.aborted) return
+    const timeOf = ({ held }: Pin): number => held.get(replica.id)?.at ?? -1
+    const due = this.#pinsOf(replica).filter((pin) => this.#isDue(pin, replica))
+    const [next] = due.toSorted((a, b) => timeOf(a) - timeOf(b))
+    if (next) void this.#keep(next, replica)
+  }
+
+  /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
+  #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
+    const { at, isLost } = held.get(replica.id) ?? {}
+    const now = this.#options.now()
+    const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
+    return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
+  }
+
+  /** Sends a pin, and then what else is due; a fault of ours ends that until the next tick. */
+  async #keep(pin: Pin, replica: Replica): Promise<void> {
+    const { onKeep, log, now } = this.#options
+    this.#busy.add(replica)
+    try {
+      await this.#send(pin, replica)
+    } catch (error) {
+      onKeep('failed', 0)
+      log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
+      pin.held.set(replica.id, { at: now() })
+      return
+    } finally {
+      this.#busy.delete(replica)
+    }
+    this.#serve(replica)
+  }
+
+  async #send({ api, prompt, request, expires, held, replica: from }: Pin, replica: Replica): Promise<void> {
+    const { onKeep, now } = this.#options
+    const id = randomUUID() as RequestId
+    const warmUp = writeWarmUp(request, { api, from, to: replica, id })
+    if (!warmUp) {
+      held.set(replica.id, { isRefused: true })
+      return
+    }
+    const left = AbortSignal.timeout(Math.max(0, Math.ceil(expires - now())))
+    const signal = AbortSignal.any([this.#closing.signal, left])
+    const send = (until: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, until)
+    const waits = held.get(replica.id)?.isLost || isMissing(prompt, replica)
+    const computed = waits ? await withoutClients(replica, signal, send) : await send(signal)
+    if (computed === 'interrupted' || signal.aborted) return onKeep('interrupted', 0)
+    const isLost = typeof computed === 'number' && isLoss(computed, replica)
+    held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
+    if (typeof computed !== 'number') return onKeep('failed', 0)
+    onKeep(isLost ? 'computed' : 'held', computed)
+  }
+}
+
+function isMissing(prompt: Pin['prompt'], replica: Replica): boolean {
+  const { mirror } = replica
+  return isLoss(mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt), replica)
+}
+
+/** Whether so many tokens are more than an engine computes of a prompt that it holds: up to a page of its cache. */
+function isLoss(tokens: number, { statedCache }: Replica): boolean {
+  return tokens > Math.max(missingTokens, statedCache?.pageTokens ?? 0)
+}

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { askEngine } from '#engine-adapters/ask-engine.ts'
+import type { Json } from '#engine-adapters/json-object.ts'
+import type { AnswerScores, AskScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { cacheSaltOf } from '../../access/tenant.ts'
+import type { Call, RoutedCall } from '../../call/call.ts'
+import { toDecisionInput } from '../../call/to-decision-input.ts'
+import type { Log } from '../../common/log.ts'
+import { membersOf } from '../../http/receive/read-received.ts'
+import type { Replica } from '../../replicas/replica.ts'
+import { idleCheckMilliseconds, withoutClients } from '../../replicas/without-clients.ts'
+import type { Decision } from '../../reuse/decision.ts'
+import type { ProofSample } from '../../templates/proof/proof.ts'
+import type { TemplateBook } from '../../templates/template-book.ts'
+import { AnswerFollower, type FollowedAnswer } from './answer-follower.ts'
+import { type PromptVariants, writeVariants } from './write-variants.ts'
+
+/** How a sample ended. `interrupted`: clients needed the engine. */
+type SampleOutcome = 'scored' | 'unscored' | 'interrupted'
+
+interface ProverOptions {
+  readonly templates: TemplateBook
+  readonly createIndex: CacheMirror['createIndex']
+  readonly onSample: (outcome: SampleOutcome) => void
+  readonly log: Log
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
+
+/** A request whose answer is to be scored. */
+interface Sample extends FollowedAnswer {
+  readonly template: string
+  readonly call: Call
+  readonly replica: Replica
+  readonly body: Buffer
+  /** what is scored; undefined until it is first written */
+  variants: PromptVariants | undefined
+  /** what was scored before it was interrupted */
+  readonly scores: { -readonly [variant in keyof ProofSample]?: ProofSample[variant] | undefined }
+  /** how often it was interrupted */
+  tries: number
+}
+
+/** Few, since their bodies are kept. */
+const mostWaiting = 4
+/** A sample that clients interrupt is tried again, but not for ever. */
+const mostTries = 10
+const longestBody = 512 * 1024
+/** How long a sample waits for its engine to be idle. */
+const longestWaitMilliseconds = 120_000
+/** Of the time in which an engine is idle, at most this share is taken. */
+const longestShare = 0.2
+
+/**
+ * Proves by likelihood that the order of a template's lists means nothing to the model (docs/templates.md). The answer
+ * that it gave to a prompt as received is scored under the prompt with the list in another order. This happens
+ * afterwards, one sample at a time, while the engine is idle. A client's request interrupts it and never waits for it.
+ */
+export class Prover {
+  readonly #options: ProverOptions
+  readonly #closing = new AbortController()
+  readonly #samples: Sample[] = []
+  #following = 0
+  #isRunning = false
+
+  constructor(options: ProverOptions) {
+    this.#options = options
+  }
+
+  /** Returns what follows the answer to a request, if it is to be scored. */
+  follow(call: Call, { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>): AnswerFollower | undefined {
+    if (call.settings.mode !== 'auto' || replica.adapter.scoreAnswer === undefined) return undefined
+    const { body, received } = call.content
+    if (body.length > longestBody || received.whole || this.#samples.length + this.#following >= mostWaiting) return
+    const template = this.#templateToProve(decision)
+    if (template === undefined) return undefined
+    this.#following += 1
+    return new AnswerFollower(call.api, (followed) => {
+      this.#following -= 1
+      if (followed) this.#add({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
+    })
+  }
+
+  /** Stops what is running. */
+  close(): void {
+    this.#closing.abort()
+    this.#samples.length = 0
+  }
+
+  /** A request that was changed is no measure of the prompt as received. */
+  #templateToProve({ splices, sent, contexts }: Decision): string | undefined {
+    if (splices !== undefined || sent.length !== 1) return undefined
+    return contexts.find(({ found: { template, isSpokenOf = false } }) => {
+      if (template === undefined || template.isPast || isSpokenOf) return false
+      return this.#options.templates.wantsProof(template.id)
+    })?.found.template?.id
+  }
+
+  #add(sample: Sample): void {
+    this.#samples.push(sample)
+    if (!this.#isRunning) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    const { onSample, log, now } = this.#options
+    this.#isRunning = true
+    for (let sample = this.#samples.shift(); sample !== undefined; sample = this.#samples.shift()) {
+      const begun = now()
+      try {
+        const outcome = await this.#score(sample)
+        onSample(outcome)
+        // what was scored before is kept, so that an engine with short pauses is asked, too
+        if (outcome === 'interrupted' && ++sample.tries < mostTries && !this.#closing.signal.aborted) {
+          this.#samples.push(sample)
+        }
+      } catch (error) {
+        onSample('unscored')
+        log.error({ error }, 'an answer could not be scored because of a fault of ours')
+      }
+      const rest = (now() - begun) * (1 / longestShare - 1)
+      await pause(rest, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+    }
+    this.#isRunning = false
+  }
+
+  async #score(sample: Sample): Promise<SampleOutcome> {
+    if (!(await this.#waitUntilIdle(sample.replica))) return 'interrupted'
+    sample.variants ??= this.#write(sample)
+    const { variants } = sample
+    if (variants === undefined) return 'unscored'
+    const scored = await withoutClients(sample.replica, this.#closing.signal, (signal) => {
+      return scoreVariants(sample, variants, signal)
+    })
+    if (scored === 'interrupted' || scored === undefined) return scored ?? 'unscored'
+    this.#options.templates.noteProof(sample.template, scored)
+    return 'scored'
+  }
+
+  async #waitUntilIdle(replica: Replica): Promise<boolean> {
+    const { now } = this.#options
+    const { signal } = this.#closing
+    const until = now() + longestWaitMilliseconds
+    while (replica.requests > 0 && !signal.aborted && now() < until) {
+      await pause(idleCheckMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+    }
+    return replica.requests === 0 && !signal.aborted
+  }
+
+  #write({ call, body, template, replica }: Sample): PromptVariants | undefined {
+    const { permit, ...input } = toDecisionInput(call)
+    const { templates, createIndex } = this.#options
+    const turn = templates.get(template)?.proof.figures.samples ?? 0
+    if (!permit) return undefined
+    const variants = writeVariants(call.api, body, template, { ...input, permit }, { createIndex, turn })
+    if (!variants) return undefined
+    const { settings, caller } = call
+    const members = membersOf(call.content.received)
+    const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
+    const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
+    if (cache_salt === undefined) return variants
+    const salted = (own: Json): Json => ({ ...own, cache_salt })
+    return {
+      ...variants,
+      received: salted(variants.received),
+      rewritten: salted(variants.rewritten),
+      harmless: salted(variants.harmless),
+    }
+  }
+}
+
+/** Scores the variants that were not scored before. */
+async function scoreVariants(
+  { call: { api }, replica, headers, answer, promptTokens, scores }: Sample,
+  { received, rewritten, harmless, toSent }: PromptVariants,
+  signal: AbortSignal,
+): Promise<ProofSample | undefined> {
+  const ask: AskScores = async ({ path, body }) => {
+    const answered = await askEngine(replica.engine.aside, { path, json: JSON.stringify(body), headers }, signal)
+    if (answered?.status !== 200) return undefined
+    return JSON.parse(answered.text) as unknown
+  }
+  const score = (members: PromptVariants['received'], own: string): Promise<AnswerScores> => {
+    return replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
+  }
+  scores.received ??= await score(received, answer)
+  scores.harmless ??= scores.received && (await score(harmless, answer))
+  scores.rewritten ??= scores.harmless && (await score(rewritten, toSent(answer)))
+  const { received: asReceived, harmless: asHarmless, rewritten: asRewritten } = scores
+  if (!asReceived || !asHarmless || !asRewritten) return undefined
+  return { received: asReceived, harmless: asHarmless, rewritten: asRewritten }
+}

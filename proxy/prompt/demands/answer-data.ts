@@ -1,0 +1,133 @@
+import { toArray, toObject } from '../../common/json/json-value.ts'
+import { isSet, type Members, samplingOf } from './values.ts'
+
+// of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
+const constraints = new Set([
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'structured_outputs',
+  'structural_tag',
+  'json_schema',
+  'regex',
+  'ebnf',
+  'grammar',
+  'output_format',
+  'allowed_token_ids',
+  'logit_bias',
+])
+
+/**
+ * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
+ * code. Numbers in such an answer are data.
+ */
+export function asksForData(members: Members): boolean {
+  return constraintsOf(members).length > 0 || isBegun(members)
+}
+
+/** Returns the values of all members that constrain the form of the answer. */
+function constraintsOf(members: Members): unknown[] {
+  const { response_format: format, text, output_config: config } = members
+  const formats = [format, toObject(text).format, toObject(config).format]
+  const found = formats.filter((value) => isSet(value) && toObject(value).type !== 'text')
+  for (const values of [members, ...samplingOf(members)]) {
+    for (const name of Object.keys(values)) if (constraints.has(name) && isSet(values[name])) found.push(values[name])
+  }
+  return found
+}
+
+function isBegun(members: Members): boolean {
+  return beginnings(members).some((beginning) => /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning))
+}
+
+/** Returns what the answer continues: the end of a plain prompt, or the beginning in a final assistant message. */
+function beginnings({ messages, prompt, text }: Members): string[] {
+  const last = toObject(toArray(messages).at(-1))
+  const parts =
+    last.role === 'assistant' ? [last.content, ...toArray(last.content).map((part) => toObject(part).text)] : []
+  const begun = parts.filter((part) => typeof part === 'string')
+  const plain = [prompt, text].flatMap((value) => (Array.isArray(value) ? value : [value]))
+  const ends = plain.filter((value) => typeof value === 'string').map((value) => `…${value.slice(-lengthOfEnd)}`)
+  return [...begun, ...ends]
+}
+
+const lengthOfEnd = 64
+
+/** Whether the model may call a tool. */
+export function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
+  if (!isSet(tools) && !isSet(functions)) return false
+  return ![choice, toObject(choice).type, call].includes('none')
+}
+
+/** Whether the model must call a tool, so that its answer is the arguments. */
+export function isForced(members: Members): boolean {
+  const { tool_choice: choice, function_call: call } = members
+  if (!isCalling(members)) return false
+  const { type, mode } = toObject(choice)
+  const named = [choice, mode, type].find((value) => typeof value === 'string')
+  return (isSet(named) && named !== 'auto') || typeof toObject(call).name === 'string'
+}
+
+/** Whether data of the form that is asked for can hold a value for each document. An unknown form can. */
+export function mayAlign(members: Members): boolean {
+  const own = constraintsOf(members)
+  const schemas = isForced(members) ? [...own, ...argumentsOf(members)] : own
+  return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
+}
+
+/** Returns the schemas of the tools of which one may be called. */
+function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
+  const { name, function: chosen } = toObject(choice)
+  const wanted = toObject(call).name ?? name ?? toObject(chosen).name
+  const called = [...toArray(tools), ...toArray(functions)]
+    .map(toObject)
+    .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
+  const named = called.filter((tool) => wanted === undefined || tool.name === wanted)
+  return named.map((tool) => tool.parameters ?? tool.input_schema)
+}
+
+const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/
+
+function mayHoldMany(schema: unknown): boolean {
+  const written = write(schema)
+  // without properties, choices or a type, it says nothing of the form
+  return written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+}
+
+const PLACE =
+  /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
+const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
+// what is chosen by a number, though its name does not say so
+const CHOSEN =
+  /^(?:choices?|selections?|selected|options?|results?|documents?|docs?|sources?|passages?|chunks?|items?|hits?|citations?|cited|references?)$/
+const NUMBER = /"(?:integer|number)"/
+const BY_PLACE =
+  /"description":"[^"]*\b(?:(?:zero|one|0|1)-based|(?:which|number of the) (?:result|document|source|passage|chunk|item|hit|one)\b)/i
+const deepestProperties = 8
+
+/** Whether the model may call a tool with the place of a text. */
+export function takesPlace(members: Members): boolean {
+  return isCalling(members) && argumentsOf(members).some((schema) => holdsPlace(toObject(schema), 0))
+}
+
+function holdsPlace({ properties }: Members, depth: number): boolean {
+  return Object.entries(toObject(properties)).some(
+    ([name, schema]) =>
+      isPlace(name, write(schema) ?? '') || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+  )
+}
+
+function isPlace(name: string, schema: string): boolean {
+  if (BY_PLACE.test(schema)) return true
+  return (PLACE.test(name) && NUMBERS.test(schema)) || (CHOSEN.test(name) && NUMBER.test(schema))
+}
+
+/** Writes a schema as JSON; undefined if it is nested too deeply to be written. */
+function write(schema: unknown): string | undefined {
+  try {
+    return typeof schema === 'string' ? schema : (JSON.stringify(schema) ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+import { isObject } from '#engine-adapters/json-object.ts'
+import {
+  applySplices,
+  elementSpans,
+  memberSpans,
+  type Span,
+  type Splice,
+  valueStart,
+} from '../../common/json/json-spans.ts'
+import type { RetrievedFrame } from './place-behind-history.ts'
+
+/** What may be changed before the blocks; nothing unless configured. */
+export interface HygieneSettings {
+  readonly sort_tools: boolean
+  /** what goes behind the history of a conversation */
+  readonly behind_history: readonly RetrievedFrame[]
+}
+
+/**
+ * Makes the beginning of a request body, which must be a JSON object, the same for more requests: its tools in a stable
+ * order. Pure and idempotent: past turns come out as they did before. Returns undefined if nothing changes.
+ */
+export function applyHygiene(json: string, { sort_tools }: Pick<HygieneSettings, 'sort_tools'>): string | undefined {
+  if (!sort_tools) return undefined
+  const tools = memberSpans(json, valueStart(json)).get('tools')
+  const sorted = tools && json[tools.start] === '[' ? orderTools(json, tools) : undefined
+  return sorted && applySplices(json, [sorted])
+}
+
+/** The sort keys of a tool, in order of precedence. */
+type ToolKey = readonly [type: string, name: string, json: string]
+
+/**
+ * Returns a splice that puts a `tools` array into an order that does not depend on the one it came in: by type, name
+ * and JSON, each tool byte for byte. Returns undefined if it is in that order, or is better left alone: an element is
+ * not an object, carries `cache_control` (which covers everything before it), or shares its type and name with another
+ * (engines take the first or the last).
+ */
+export function orderTools(json: string, tools: Span): Splice | undefined {
+  const elements = elementSpans(json, tools.start)
+  const keys: ToolKey[] = []
+  for (const { start, end } of elements) {
+    const key = readKey(json.slice(start, end))
+    if (key === undefined) return undefined
+    keys.push(key)
+  }
+  if (hasDuplicate(keys)) return undefined
+  const order = [...keys.keys()].sort((left, right) => compare(keys[left]!, keys[right]!))
+  return reorderElements(json, elements, order)
+}
+
+function readKey(json: string): ToolKey | undefined {
+  const tool: unknown = JSON.parse(json)
+  if (!isObject(tool)) return undefined
+  const inner = isObject(tool.function) ? tool.function : {}
+  if ('cache_control' in tool || 'cache_control' in inner) return undefined
+  const name = [inner.name, tool.name, tool.server_label].find((value) => typeof value === 'string')
+  return [typeof tool.type === 'string' ? tool.type : '', (name as string | undefined) ?? '', json]
+}
+
+function hasDuplicate(keys: readonly ToolKey[]): boolean {
+  const named = keys.filter(([, name]) => name !== '').map(([type, name]) => JSON.stringify([type, name]))
+  return new Set(named).size < named.length
+}
+
+// by code units: the same on every machine, whatever its locale
+function compare(left: ToolKey, right: ToolKey): number {
+  for (const [place, text] of left.entries()) {
+    const other = right[place]!
+    if (text !== other) return text < other ? -1 : 1
+  }
+  return 0
+}
+
+/**
+ * Returns a splice that puts the elements of an array (from `elementSpans`) into another order: byte for byte,
+ * with the separators left in their places. Returns undefined if they are in that order already.
+ */
+function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {
+  if (order.every((from, place) => from === place)) return undefined
+  const pieces: string[] = []
+  for (const [place, from] of order.entries()) {
+    const { start, end } = elements[from]!
+    pieces.push(json.slice(start, end))
+    const next = elements[place + 1]
+    if (next) pieces.push(json.slice(elements[place]!.end, next.start))
+  }
+  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
+}

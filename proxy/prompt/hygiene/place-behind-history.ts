@@ -1,0 +1,84 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { Span } from '../../common/json/json-spans.ts'
+import type { PromptMessage } from '../body/prompt.ts'
+import { type PromptBody, writeBody } from '../body/prompt-body.ts'
+import { spliceTexts } from '../body/splice-texts.ts'
+import type { TextSplice } from '../body/text-splice.ts'
+import { readPromptBody } from '../formats/read-prompt-body.ts'
+
+/**
+ * How an application writes what it has retrieved into its system message: the words with which that begins and, behind
+ * `{any}`, those with which it ends. Without the latter it ends with the message.
+ */
+export type RetrievedFrame = string
+
+interface Stretch extends Span {
+  readonly text: number
+}
+
+const between = '\n\n'
+
+/**
+ * Moves what was retrieved for the newest question from the system message to the front of that question, byte for byte,
+ * if there is a history between them. Nothing is remembered: a later turn moves its own, and has the questions before
+ * as its client wrote them, so that what is in front of the newest question stays the same. Undefined if nothing is moved.
+ */
+export function placeBehindHistory(
+  api: PromptApi,
+  prompt: PromptBody,
+  frames: readonly RetrievedFrame[],
+): PromptBody | undefined {
+  const { prompts, texts } = prompt.set ?? { prompts: [], texts: [] }
+  if (frames.length === 0 || prompts.length !== 1 || prompt.explicit) return undefined
+  // marks say up to where a client wants its prompt cached
+  if (prompt.json.includes('"cache_control"')) return undefined
+  const { messages } = prompts[0]!
+  const asked = messages.findLastIndex(isQuestion)
+  const before = messages.slice(0, Math.max(0, asked))
+  if (!before.some(({ role }) => role === 'assistant')) return undefined
+  const own = before.filter(isSystem).flatMap((message) => message.texts)
+  const plain = (text: number): boolean => !texts[text]!.isRaw
+  const found = findFramed((text) => texts[text]!.text, own.filter(plain), frames)
+  const place = messages[asked]!.texts.find(plain)
+  if (!found || place === undefined) return undefined
+  const { text, start, end } = found
+  const splices: TextSplice[][] = texts.map(() => [])
+  splices[text] = [{ start, end, pieces: [] }]
+  splices[place] = [{ start: 0, end: 0, pieces: [found, between] }]
+  const written = writeBody(prompt, spliceTexts(prompt, { texts: texts.map((own) => own.text), splices }))
+  return readPromptBody(api, written)
+}
+
+/** Finds what the first of the frames that fits encloses in one of the texts. */
+function findFramed(
+  textOf: (text: number) => string,
+  texts: readonly number[],
+  frames: readonly RetrievedFrame[],
+): Stretch | undefined {
+  for (const frame of frames) {
+    for (const text of texts) {
+      const stretch = findIn(textOf(text), frame)
+      if (stretch) return { text, ...stretch }
+    }
+  }
+  return undefined
+}
+
+/** Undefined if a text does not have both words of the frame, or if nothing but what they enclose is in it. */
+function findIn(text: string, frame: RetrievedFrame): Span | undefined {
+  const [from = '', to] = frame.split('{any}')
+  const start = text.indexOf(from)
+  // a retrieved text may contain the words that end it, too
+  const last = to === undefined ? text.length : text.lastIndexOf(to)
+  if (start < 0 || last < start + from.length) return undefined
+  const end = last + (to?.length ?? 0)
+  return (text.slice(0, start) + text.slice(end)).trim() === '' ? undefined : { start, end }
+}
+
+function isSystem({ role, isTextOnly }: PromptMessage): boolean {
+  return (role === 'system' || role === 'developer') && isTextOnly
+}
+
+function isQuestion({ role, texts, isRendered = false }: PromptMessage): boolean {
+  return role === 'user' && texts.length > 0 && !isRendered
+}

@@ -1,0 +1,101 @@
+import type { EventBatch, Snapshot } from '../reports/callback-bodies.ts'
+import { type MirrorMode, ReportSilence } from './report-silence.ts'
+
+/** The answer to the sender: the sequence up to which reports are taken, or the one expected instead. */
+export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
+
+/** The state of the reports about a replica. */
+export interface MirrorState {
+  readonly mode: MirrorMode
+  readonly generation: string | undefined
+  readonly sequence: number
+}
+
+/** Tracks which reports of an engine have been taken, and how far they can be trusted (docs/contract.md, Eviction callbacks). */
+export class ReportState {
+  #generation: string | undefined
+  #sequence = 0
+  #mode: MirrorMode = 'fallback'
+  /** undefined: reports come from the engine's own events, which detect lateness themselves */
+  #silence: ReportSilence | undefined = new ReportSilence()
+
+  /** How far the mirror can be trusted at a time. */
+  modeAt(now: number): MirrorMode {
+    return this.#silence ? this.#silence.limit(this.#mode, now) : this.#mode
+  }
+
+  /** The state of the reports at a time. */
+  at(now: number): MirrorState {
+    return { mode: this.modeAt(now), generation: this.#generation, sequence: this.#sequence }
+  }
+
+  /** Whether reports come by callbacks, or none have come yet. */
+  get isByCallbacks(): boolean {
+    return this.#silence !== undefined
+  }
+
+  /** A complete and valid callback has arrived. */
+  heard(now: number): void {
+    this.#silence ??= new ReportSilence()
+    this.#silence.heard(now)
+  }
+
+  /** A long callback has started to arrive. `ends` settles when its body has been read or abandoned. */
+  hears(ends: Promise<unknown>, now: () => number): void {
+    this.#silence ??= new ReportSilence()
+    this.#silence.begin(ends, now)
+  }
+
+  /** Returns the answer to a batch that is not the next one, and notes any gap; undefined: take the batch. */
+  refuse({ generation, sequence }: EventBatch): Acknowledgement | undefined {
+    if (generation !== this.#generation) {
+      // the mirror describes a generation of the engine that is over
+      if (this.#generation !== undefined) this.#mode = 'degraded'
+      return { expected: 0 }
+    }
+    if (sequence <= this.#sequence) return { sequence }
+    if (sequence === this.#sequence + 1) return undefined
+    this.#mode = 'degraded'
+    return { expected: this.#sequence + 1 }
+  }
+
+  /** Returns the answer to a snapshot older than the state; undefined: take the snapshot. */
+  refuseSnapshot({ generation, sequence }: Snapshot): Acknowledgement | undefined {
+    const isOld = generation === this.#generation && sequence < this.#sequence
+    return isOld ? { sequence: this.#sequence } : undefined
+  }
+
+  /** Starts or continues a generation of the engine. Returns whether it is the same, the first or another one. */
+  beginLife(generation: string): 'same' | 'first' | 'restarted' {
+    if (generation === this.#generation) return 'same'
+    const life = this.#generation === undefined ? 'first' : 'restarted'
+    this.#generation = generation
+    this.#sequence = 0
+    return life
+  }
+
+  /** Everything up to a sequence has been taken. */
+  took(sequence: number): Acknowledgement {
+    this.#sequence = sequence
+    this.#mode = 'exact'
+    return { sequence }
+  }
+
+  /** Continues from the state that another proxy has reached with the callbacks. */
+  adopt(state: MirrorState, now: number): void {
+    this.#goOn(state)
+    this.heard(now)
+  }
+
+  /** Continues from the state of the engine's own events. */
+  follow(state: MirrorState): void {
+    this.#goOn(state)
+    this.#silence = undefined
+  }
+
+  #goOn({ mode, generation, sequence }: MirrorState): void {
+    this.#mode = mode
+    this.#generation = generation
+    this.#sequence = sequence
+  }
+}

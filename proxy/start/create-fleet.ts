@@ -1,0 +1,243 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { askEngine } from '#engine-adapters/ask-engine.ts'
+import { ConfigError, ProxyError } from '../common/errors.ts'
+import type { Config, EngineConfig } from '../config/config.ts'
+import { engineFiles, type FoundEngine, readEngineFiles } from '../config/read-files.ts'
+import { readEngines } from '../config/sources/read-engines.ts'
+import { watchCertificates } from '../config/sources/watch-files.ts'
+import { findEngineWarnings } from '../config/start-warnings.ts'
+import { PinKeeper } from '../idle/pins/pin-keeper.ts'
+import { Warmer } from '../idle/warming/warmer.ts'
+import type { SharedRedis } from '../redis/create-shared-redis.ts'
+import { EndpointSlices } from '../replicas/discovery/endpoint-slices.ts'
+import { EngineDiscovery, type UnresolvedEngine } from '../replicas/discovery/engine-discovery.ts'
+import { inClusterAccess, KubernetesApi } from '../replicas/discovery/kubernetes-api.ts'
+import { resolveEngine } from '../replicas/discovery/resolve-engine.ts'
+import { type Companion, Fleet } from '../replicas/fleet.ts'
+import { ModelLists } from '../replicas/model-lists.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaSet } from '../replicas/replica-set.ts'
+import { readModels } from '../replicas/served-models.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+import { forgetReplica } from '../telemetry/forget-replica.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import { createReplicas } from './create-replicas.ts'
+import { followEngine } from './follow-engine.ts'
+
+/** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
+const modelsMilliseconds = 5_000
+
+/** How long startup, and a request that changes the engines, wait until these are found and get requests. */
+const discoverMilliseconds = 5_000
+/** How long shutdown waits for pending writes about replicas to Redis. */
+const flushMilliseconds = 2_000
+
+interface FleetParts
+  extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry' | 'warmer' | 'pins'> {
+  readonly redis: SharedRedis | undefined
+  /** whether the only engine is the embedded one, which belongs to no other process and does not change */
+  readonly isEmbedded: boolean
+}
+
+/** The replicas of engines that come and go. */
+export interface LiveFleet {
+  /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
+  set(engines: readonly FoundEngine[]): Promise<void>
+  /** Does the same with the engines in a request's body. Resolves with those not found. Throws `invalid_body`. */
+  readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
+  /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
+  start(): Promise<void>
+  /** Reads the engines again where they were named last, with the keys of this configuration. */
+  readNamed(config: Config): readonly FoundEngine[]
+  /** `keepsNamed`: the engines are those that `readNamed` has returned, and not the configuration's. */
+  reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void
+  /** Drops replicas that have left; to be called periodically. */
+  tick(): void
+  close(): Promise<void>
+}
+
+/** Builds the fleet, still empty. `config`: the current one. */
+export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
+  const { replicas, modelLists, telemetry, warmer, pins, isEmbedded } = parts
+  const { log } = telemetry
+  replicas.models.aliases = toAliases(config())
+  const fleet = createReplicaFleet(config, parts)
+  const slices = new EndpointSlices(
+    () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
+    () => void discovery.look(),
+  )
+  const discovery = new EngineDiscovery({
+    resolve: (engine) => (engine.discover === 'endpoints' ? slices.resolve(engine) : resolveEngine(engine)),
+    onFound: (engines) =>
+      fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
+    log,
+  })
+  let endWatching = (): void => {}
+  let warned: readonly string[] = []
+  const follow = (engines: readonly FoundEngine[]): Promise<void> => {
+    const configs = engines.map(({ engine }) => engine)
+    endWatching()
+    endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
+    const warnings = findEngineWarnings({ ...config(), engines: configs })
+    for (const warning of warnings) if (!warned.includes(warning)) log.warn(warning)
+    warned = warnings
+    slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
+    return discovery.set(engines)
+  }
+  const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
+  const ofConfig = ({ engines }: Config): readonly FoundEngine[] => readEngineFiles(engines)
+  let readNamed = ofConfig
+  return {
+    set,
+    setFrom: isEmbedded
+      ? undefined
+      : async (body) => {
+          const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
+          const engines = ofBody(config())
+          readNamed = ofBody
+          await set(engines)
+          return discovery.unresolved
+        },
+    start: () => {
+      fleet.start()
+      return modelLists.askNow()
+    },
+    readNamed: (next) => readNamed(next),
+    reload: (next, engines, keepsNamed) => {
+      replicas.models.aliases = toAliases(next)
+      if (!keepsNamed) readNamed = ofConfig
+      if (!isEmbedded) void follow(engines)
+    },
+    tick: () => {
+      fleet.tick()
+      warmer.tick()
+      pins.tick()
+    },
+    close: () => {
+      endWatching()
+      slices.retain([])
+      discovery.close()
+      warmer.close()
+      pins.close()
+      return fleet.close(flushMilliseconds)
+    },
+  }
+}
+
+/** Builds what holds the replicas, follows each, and forgets what is known of it once it has gone. */
+function createReplicaFleet(
+  config: () => Config,
+  { replicas, modelLists, processed, gain, telemetry, warmer, redis, isEmbedded }: FleetParts,
+): Fleet {
+  const { log, metrics, divergence } = telemetry
+  return new Fleet(replicas, {
+    create: createReplicas(config, { processed, gain, log }),
+    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
+    join: () => modelLists.askNow(),
+    onJoined: (coming) => warmer.begin(coming),
+    onGone: (id) => {
+      processed.forget(id)
+      gain.drop(id)
+      divergence.drop(id)
+      void forgetReplica(metrics.registry, id)
+    },
+  })
+}
+
+/** Follows an engine's events, and shares its mirror. A fault of ours is logged, and has no other effect. */
+async function accompany(
+  replica: Replica,
+  engine: EngineConfig,
+  telemetry: Telemetry,
+  redis: SharedRedis | undefined,
+): Promise<Companion[]> {
+  const { log, metrics } = telemetry
+  try {
+    await followEngine(replica, engine, telemetry)
+    if (!redis || engine.events !== undefined) return []
+    // loaded only if configured, as the client is
+    const { shareMirror } = await import('../redis/share-mirror.ts')
+    return [shareMirror(replica, redis, metrics, log)]
+  } catch (error) {
+    log.error({ error, replica: replica.id }, 'what the engine holds is not followed: internal error')
+    return []
+  }
+}
+
+/** Waits for a promise, but no longer than this. */
+async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const time = new AbortController()
+  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
+  await Promise.race([promise, longest])
+  time.abort()
+}
+
+/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
+export function createAsides(
+  config: () => Config,
+  replicas: ReplicaSet,
+  telemetry: Telemetry,
+): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists<Replica> } {
+  const { metrics, log, now } = telemetry
+  const pins = new PinKeeper({
+    replicas,
+    limits: () => ({ tenantTokens: Math.floor(config().pins.tokens / 2), ...config().pins }),
+    onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
+    onMark: (outcome) => metrics.pins.inc({ outcome }),
+    onKeep: (outcome, tokens) => {
+      metrics.pinRequests.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+  const warmer = new Warmer({
+    replicas,
+    seconds: () => (config().warm_up ? config().warmUpSeconds : 0),
+    owes: (replica) => pins.owes(replica),
+    onWarmUp: (outcome, tokens) => {
+      metrics.warmUps.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+  return { modelLists: createModelLists(replicas, telemetry), warmer, pins }
+}
+
+/** Creates what asks the engines for their models: once there are several, or names stand for others. */
+function createModelLists(replicas: ReplicaSet, { log, now }: Pick<Telemetry, 'log' | 'now'>): ModelLists<Replica> {
+  return new ModelLists<Replica>({
+    targets: () => replicas.all,
+    isNeeded: () => replicas.all.length > 1 || replicas.models.aliases.size > 0,
+    ask: async ({ engine, apiKey }) => {
+      const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
+      const answer = await askEngine(
+        engine.aside,
+        { path: '/v1/models', headers },
+        AbortSignal.timeout(modelsMilliseconds),
+      )
+      return answer?.status === 200 ? readModels(answer.text) : undefined
+    },
+    onUnknown: ({ id }) =>
+      log.warn(
+        { replica: id },
+        'the engine cannot be reached or does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
+      ),
+    now,
+  })
+}
+
+/** Reads the engines of a request to the control plane. Throws `invalid_body`. */
+function readNewEngines(body: unknown, { engine_api_key }: Config): FoundEngine[] {
+  try {
+    return readEngineFiles(readEngines(body, engine_api_key))
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ProxyError('invalid_body', error.message.replaceAll('\n', '; '))
+    throw error
+  }
+}
+
+function toAliases({ aliases }: Config): ReadonlyMap<string, readonly string[]> {
+  return new Map(aliases.map(({ name, models }) => [name, models]))
+}

@@ -1,0 +1,81 @@
+import { randomInt } from 'node:crypto'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import { createEngineClient } from '#engine-adapters/engine-client.ts'
+import { AverageDensity } from '#index/average-density.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { HistoryWindow } from '#index/ordering/demand-history.ts'
+import type { Config } from '../config/config.ts'
+import type { FoundEngine } from '../config/read-files.ts'
+import { Admission, type AdmissionLimits } from '../replicas/admission.ts'
+import { CircuitBreaker } from '../replicas/circuit-breaker.ts'
+import { HealthState } from '../replicas/health-state.ts'
+import { type Loss, ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
+import { Replica } from '../replicas/replica.ts'
+import { TokenAsker } from '../replicas/reports/token-asker.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+
+/** Requests of each replica that are mirrored before the oldest is forgotten; about 600 bytes each. */
+const mirroredRequests = 50_000
+/** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
+const blocksPerRequest = 80
+
+/** What is told when an engine holds nothing any more. */
+type LossWatchers = Pick<Pipeline, 'processed' | 'gain' | 'log'>
+
+/** Returns what creates a replica for an engine, with the limits of the current configuration. */
+export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {
+  const createMirror = createMirrors()
+  return ({ engine: { url, kind, id, api_key: apiKey, models }, tls }) => {
+    const replica = id as ReplicaId
+    const engine = createEngineClient(url, tls)
+    const adapter = adapterFor(kind)
+    return new Replica({
+      adapter,
+      engine,
+      tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
+      replicaMirror: new ReplicaMirror(replica, createMirror(), watchLosses(replica, watching)),
+      admission: new Admission(toAdmissionLimits(config())),
+      breaker: new CircuitBreaker(config().breaker),
+      health: new HealthState(),
+      apiKey,
+      statedModels: models,
+    })
+  }
+}
+
+/** Records each loss of all that an engine held: a restart also in the log. */
+function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers): (loss: Loss) => void {
+  return (loss) => {
+    processed.forget(replica)
+    if (loss !== 'first') gain.lost(replica)
+    if (loss !== 'restarted') return
+    log.warn(
+      { replica, reason: 'the engine was restarted: it reports as another generation' },
+      'the mirror begins anew: what the engine held before is gone',
+    )
+  }
+}
+
+/**
+ * Returns a factory of empty mirrors. Its mirrors share what they learn about tokens per text, and one
+ * bound on the demand that they remember.
+ */
+export function createMirrors(): () => CacheMirror {
+  const shared = {
+    maxRequests: mirroredRequests,
+    maxBlocks: blocksPerRequest * mirroredRequests,
+    history: new HistoryWindow(),
+    average: new AverageDensity(),
+  }
+  return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })
+}
+
+/** How many requests a replica accepts, as configured. */
+export function toAdmissionLimits(config: Config): AdmissionLimits {
+  return {
+    windowMilliseconds: config.groupWindowMilliseconds,
+    capacity: config.waitingRequests,
+    inFlight: config.limits.in_flight_per_replica,
+  }
+}

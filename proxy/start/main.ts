@@ -1,0 +1,273 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Hono } from 'hono'
+import type { Emulator } from '#emulator/emulator.ts'
+import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { asksForKeys } from '../access/key-record.ts'
+import { createAdminApp } from '../admin/admin-app.ts'
+import { History } from '../admin/dashboard/history.ts'
+import { readCounts } from '../admin/dashboard/read-counts.ts'
+import { createLog, type Log } from '../common/log.ts'
+import { readVersion } from '../common/read-version.ts'
+import type { Config, EngineConfig } from '../config/config.ts'
+import { readListenAddress } from '../config/read-arguments.ts'
+import {
+  type Certificates,
+  certificateFiles,
+  type FoundEngine,
+  readCertificates,
+  readFiles,
+  readStartFiles,
+} from '../config/read-files.ts'
+import { readRedisUrl } from '../config/read-redis-url.ts'
+import { watchCertificates } from '../config/sources/watch-files.ts'
+import { findWarnings } from '../config/start-warnings.ts'
+import { withoutPassword } from '../config/without-password.ts'
+import { Gain } from '../gain/gain.ts'
+import type { UnreadRequest } from '../http/answer-unread.ts'
+import { type ServerEnv, toRequestListener } from '../http/listen.ts'
+import { Listener } from '../http/listener.ts'
+import type { SharedRedis } from '../redis/create-shared-redis.ts'
+import type { HealthCheckOptions } from '../replicas/health-checks.ts'
+import { lookAfterReplicas, type Upkeep } from '../replicas/look-after-replicas.ts'
+import { ReplicaSet } from '../replicas/replica-set.ts'
+import { createApp } from '../request/app.ts'
+import { logUnread } from '../telemetry/access-log.ts'
+import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
+import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import { createTracing } from '../telemetry/tracing/create-tracing.ts'
+import { TemplateBook } from '../templates/template-book.ts'
+import { createCountedChunks } from './create-counted-chunks.ts'
+import { createAsides, createFleet, type LiveFleet } from './create-fleet.ts'
+import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
+import { createMirrors } from './create-replicas.ts'
+
+/**
+ * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
+ * sooner (`bodyStallSeconds`). A stalled callback would hold up the callbacks after it.
+ */
+const requestUploadSeconds = 1_800
+const callbackUploadSeconds = 10
+/** For this many blocks, the proxy remembers which replicas processed them, for whom: about 40 MB. */
+const processedBlocks = 200_000
+/** How long startup waits for Redis, so that the first request finds what was sent earlier. */
+const redisStartMilliseconds = 2_000
+
+export interface RunningProxy {
+  readonly url: string
+  readonly adminUrl: string
+  readonly log: Log
+  /**
+   * Applies the settings of a new configuration but those of `fixedAtStart`, and reads certificates and keys again. Throws
+   * if anything cannot be used, and then changes nothing. `keepsEngines`: not those of the configuration, but those that
+   * there are stay, with its keys.
+   */
+  reload(config: Config, keepsEngines?: boolean): void
+  /** Accepts requests for the configured delay, then refuses new ones, gives those in flight their time, and stops. */
+  close(): Promise<void>
+}
+
+/** Builds a proxy from its configuration and starts it. This is the one place where everything is wired together. */
+export async function startProxy(config: Config): Promise<RunningProxy> {
+  // before anything listens: startup fails if a file cannot be used
+  const tls = readStartFiles(config)
+  const log = createLog(config.logs.level)
+  const redis = await openRedis(config, log)
+  const drain = { isLeaving: false, isDraining: false, isCutting: false }
+  let current = config
+  // the emulator needs its callback URL before there is an engine to build the rest on
+  const adminApp = new Deferred<Hono<ServerEnv>>()
+  const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
+  const adminOptions = { uploadSeconds: callbackUploadSeconds, onUnread }
+  const handleAdmin = toRequestListener(adminApp.promise)
+  const admin = await Listener.at(readListenAddress(config.admin.listen), handleAdmin, adminOptions)
+  const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
+  const processed = new ProcessedBlocks(processedBlocks)
+  const gain = new Gain(createMirrors(), new Date().toISOString())
+  const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
+  const templates = createTemplates(() => current)
+  const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
+  const tracing = await createTracing(process.env, version, (message) => log.warn(message))
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
+  const asides = createAsides(() => current, replicas, telemetry)
+  const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
+  const live = createPipeline(config, parts)
+  const fleet = createFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
+  const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
+  await fleet.set(found)
+  const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
+  adminApp.resolve(
+    createAdminApp({
+      pipeline: live.pipeline,
+      drain,
+      readyz: () => current.health.readyz,
+      tenants: () => ({ from: current.tenants.from, keys: asksForKeys(current.keys) }),
+      token: () => current.admin.token,
+      telemetry,
+      history,
+      version,
+      setEngines: fleet.setFrom,
+    }),
+  )
+  await live.connect(redisStartMilliseconds)
+  await fleet.start()
+  const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
+  const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
+  const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
+  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
+  history.start()
+  logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
+  return {
+    url: data.url,
+    adminUrl: admin.url,
+    log,
+    reload: (next, keepsEngines = false) => {
+      const named = keepsEngines ? fleet.readNamed(next) : undefined
+      const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })
+      live.reload(next, renewed.keys)
+      current = next
+      certificates.set(renewed)
+      fleet.reload(next, named ?? renewed.engines, keepsEngines)
+    },
+    close: async () => {
+      await leave(drain, data, log.child({ version }), current)
+      await closeWithin(current.drain_seconds * 1000, drain, data)
+      await stopAll({ certificates, upkeep, live, fleet, emulator, admin, history, tracing, log })
+    },
+  }
+}
+
+/** Its client, which takes 20 MB, is loaded only if it is configured. */
+async function openRedis({ redis }: Config, log: Log): Promise<SharedRedis | undefined> {
+  const { url } = redis
+  if (url === undefined) return undefined
+  const { createSharedRedis } = await import('../redis/create-shared-redis.ts')
+  return createSharedRedis({ ...redis, url }, log)
+}
+
+/** What uses certificates. */
+interface CertificateUsers {
+  readonly data: Listener
+  readonly redis: SharedRedis['connection'] | undefined
+  readonly current: () => Config
+  readonly log: Log
+}
+
+/** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
+function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
+  const set = ({ listener, redis: tls }: Certificates): void => {
+    if (listener) data.setTls(listener)
+    const { url } = current().redis
+    if (url !== undefined) redis?.renew(readRedisUrl(url), tls)
+  }
+  const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
+  return { set, close }
+}
+
+function createTemplates(config: () => Config): TemplateBook {
+  const clocks = { now: () => performance.now(), wallClock: Date.now }
+  return new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(config()) })
+}
+
+/** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */
+async function leave(
+  drain: { isLeaving: boolean; isDraining: boolean },
+  data: Listener,
+  log: Log,
+  { drain_delay_seconds: seconds, drain_seconds }: Config,
+): Promise<void> {
+  if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
+  drain.isLeaving = true
+  data.endConnectionsBehindAnswers()
+  if (seconds > 0) await pause(seconds * 1000)
+  drain.isDraining = true
+  log.info({ drain_seconds }, 'draining: new requests are refused')
+}
+
+/** Waits for the requests in flight; when the time is up, those that are left are cut off. */
+async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, data: Listener): Promise<void> {
+  // timers of one length run in their order: this one before the listener's
+  const cut = setTimeout(() => {
+    drain.isCutting = true
+  }, milliseconds)
+  await data.close(milliseconds)
+  clearTimeout(cut)
+}
+
+/** What is stopped once no request is in flight. */
+interface Running {
+  readonly certificates: ReturnType<typeof followCertificates>
+  readonly upkeep: { close(): void }
+  readonly live: LivePipeline
+  readonly fleet: LiveFleet
+  readonly emulator: Emulator | undefined
+  readonly admin: Listener
+  readonly history: History
+  readonly tracing: Telemetry['tracing']
+  readonly log: Log
+}
+
+async function stopAll({ log, ...running }: Running): Promise<void> {
+  const { certificates, upkeep, live, fleet, emulator, admin, history, tracing } = running
+  certificates.close()
+  upkeep.close()
+  await fleet.close()
+  await live.close()
+  await emulator?.close()
+  await admin.close(0)
+  history.stop()
+  await tracing?.close()
+  log.info({ version: readVersion() }, 'stopped')
+}
+
+/** Logs warnings and what the proxy was started with. */
+function logStart(log: Log, config: Config, engines: readonly FoundEngine[], started: object): void {
+  for (const warning of findWarnings(config)) log.warn(warning)
+  const listed = engines.map(({ engine: { id, kind, url } }) => ({ id, kind, url: withoutPassword(url) }))
+  const { mode, tenants } = config
+  log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenants.from }, 'started')
+}
+
+const embeddedId = 'emulator'
+/** The emulator shares the proxy's event loop, and its model takes no prompt of a megabyte. */
+const embeddedBodyBytes = 2 * 1024 * 1024
+
+function embeddedEngine({ url }: Emulator): EngineConfig {
+  return { url, kind: 'vllm', id: embeddedId }
+}
+
+async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
+  // loaded only if needed: its tokeniser alone takes 20 MB
+  const { startEmulator } = await import('#emulator/emulator.ts')
+  const warn = (message: string): void => log.warn(message)
+  const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
+  const bodyBytes = embeddedBodyBytes
+  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
+}
+
+function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet): Upkeep {
+  const wantsEstimates = (): boolean => {
+    const { settings, gain, recorder } = pipeline
+    return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
+  }
+  return { log, now, wantsEstimates, modelLists: pipeline.modelLists, onTick: () => fleet.tick() }
+}
+
+function toHealthOptions({ checks }: Config): HealthCheckOptions {
+  return {
+    intervalMilliseconds: checks.intervalSeconds * 1000,
+    timeoutMilliseconds: (checks.timeoutSeconds ?? 2) * 1000,
+  }
+}
+
+/** A promise that is resolved from outside. */
+class Deferred<T> {
+  readonly promise: Promise<T>
+  resolve!: (value: T) => void
+
+  constructor() {
+    this.promise = new Promise((resolve) => {
+      this.resolve = resolve
+    })
+  }
+}
