@@ -8,7 +8,7 @@ const call = (members: object, isTrusted = false): Call =>
     api: 'completions',
     caller: { tenant: 't', isTrusted },
     content: { received: { prompt: { members } } },
-    settings: {},
+    settings: { tenants: {} },
   }) as unknown as Call
 
 const replica = (reuse: object | undefined, member: string | undefined = 'kv_transfer_params'): Replica =>
