@@ -58,7 +58,9 @@ class NestedForward:
         first = next(iter(layers.values()))
         self._device = torch.device(config.device_config.device)
         builder = first.get_attn_backend().get_builder_cls()
-        # separate builders: the engine's builders keep buffers that a running step may still read
+        # separate builders: the engine's builders keep buffers that a running step may still read, as do those of page
+        # selection, which share theirs
+        builder = getattr(builder, "stock", builder)
         self._builders = [
             (group.names, builder(group.spec, list(group.names), config, self._device)) for group in groups
         ]

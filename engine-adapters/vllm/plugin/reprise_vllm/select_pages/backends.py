@@ -40,6 +40,9 @@ def _backend(name: str) -> type:
 
 def _builder(base: type) -> type:
     class Builder(base):
+        stock = base
+        """for forwards outside of the engine's steps, in which nothing is sparse"""
+
         def __init__(
             self, kv_cache_spec: Any, layer_names: list[str], vllm_config: Any, device: Any, *more: Any, **named: Any
         ) -> None:

@@ -27,6 +27,7 @@ def test_each_backend_is_the_stock_one_with_another_builder(name):
     ours = AttentionBackendEnum[name].get_class()
     assert issubclass(ours, base) and ours.get_name() == base.get_name()
     assert issubclass(ours.get_builder_cls(), base.get_builder_cls())
+    assert ours.get_builder_cls().stock is base.get_builder_cls()
     # CUDA's platform turns the class into a path, and the path into a class
     assert resolve_obj_by_qualname(f"{ours.__module__}.{ours.__qualname__}") is ours
     assert backends.__getattr__(name) is ours

@@ -85,7 +85,7 @@ def test_a_fault_ends_selection_and_graphs_read_whole_contexts(monkeypatch, when
     assert graphs.selection.refusal == "fault" and told == ["fault"]
 
 
-def test_forwards_of_our_own_leave_the_tables_of_the_step_alone(monkeypatch):
+def test_metadata_outside_of_a_step_leave_its_tables_alone(monkeypatch):
     graphs = start(Decoding(monkeypatch, in_graphs=True))
     metadata = graphs.step([2, 3])
     before = metadata.block_table.clone(), metadata.seq_lens.clone()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
+from vllm.distributed.kv_transfer import get_kv_transfer_group
 
 from reprise_vllm.select_pages.worker import check_engine
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
@@ -109,7 +110,10 @@ def test_choosing_by_torch_in_each_layer_is_refused_with_full_graphs(model, full
         engine.close()
 
 
-def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model):
+@pytest.mark.parametrize("in_graphs", [False, True], ids=["eager", "full graphs"])
+def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model, in_graphs, request):
+    if in_graphs:
+        request.getfixturevalue("full_graphs_double")
     reuse = {"reuse": {"host_bytes": 8 << 20, "rows_per_step": 96}}
     with running(model, {}, extra=reuse) as engine:
         documents = [prompt(20 + i, 150) for i in range(4)]
@@ -119,7 +123,10 @@ def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model):
         assert state.is_ready and state.refusal is None
         both = {"kv_transfer_params": {"reprise": {"reuse": 1.0}}, "reprise_pages": 0.25}
         before = state.counts["tokens", "recomputed"]
-        # rows are recomputed through our builder, next to a sparse request that decodes
+        # rows are recomputed by the engine's attention, next to a sparse request that decodes
+        # through stock builders: ours share the step's tables
+        ((_, builder),) = get_kv_transfer_group()._on_worker._worker.forward._builders
+        assert not hasattr(builder, "selection")
         answers = engine.llm.generate(
             [{"prompt_token_ids": one} for one in (PROMPT, [*other, *prompt(2, 40)])],
             [engine.sampling(0.25, 60), engine.sampling(None, 40)],

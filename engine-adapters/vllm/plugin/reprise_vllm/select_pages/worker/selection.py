@@ -85,7 +85,7 @@ class PageSelection:
         With full graphs it always reads our tables. Before the first sparse request a self-test is run. Any fault ends
         selection for good, and the step is dense.
         """
-        # our own forwards do not know who is prefilling: no graph captures them, and the step's tables must stay
+        # outside of a step nobody is told to be prefilling, nor is anybody sparse
         if common.is_prefilling is None and not is_captured:
             return build(common)
         step = made = None
