@@ -323,8 +323,11 @@ describe('a last document that asks or answers is not cut where it does so:', ()
     expect(findContextLists(write('May I return it?\nAnswer: Yes, within 30 days.'), { asked: true })).toEqual([])
   })
 
-  it('but where only the question follows', () => {
-    const text = `${write('The ferry leaves at nine.')}\n\nWhen does it leave?\n\nAnswer:`
-    expect(contentsOf(text)).toEqual([[...short, 'The ferry leaves at nine.']])
-  })
+  it.each(['Answer:', 'Please be brief.', 'Thanks!', '(Answer in one line)', 'Keep it short.\n\nAnswer:'])(
+    'but where only the question follows, and %j',
+    (rest) => {
+      const text = `${write('The ferry leaves at nine.')}\n\nWhen does it leave?\n\n${rest}`
+      expect(contentsOf(text)).toEqual([[...short, 'The ferry leaves at nine.']])
+    },
+  )
 })

@@ -46,8 +46,19 @@ export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked,
   if (asked && next === bound) return false
   if (enclosed) return true
   if (isPrompt(text, start)) return false
-  // a document may ask, too: only the last paragraph of all is the question
-  return !isQuestion(text, start, end) || next < bound || readCue(text, bound)?.question === true
+  // a document may ask, too: behind the question there are at most remarks on the answer
+  return !isQuestion(text, start, end) || !areRemarks(text, next, bound) || readCue(text, bound)?.question === true
+}
+
+const POLITE = /^\(?(?:please |kindly |bitte )?|\)$/gi
+
+function areRemarks(text: string, from: number, bound: number): boolean {
+  for (let start = from; start < bound; ) {
+    const end = findParagraphEnd(text, start, bound)
+    if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim().replace(POLITE, ''))) return false
+    start = findContentStart(text, end, bound)
+  }
+  return true
 }
 
 /** Returns the end of the last line of the paragraph that contains the line at `start`. */

@@ -98,12 +98,16 @@ function mayHoldMany(schema: unknown): boolean {
 const PLACE =
   /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
 const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
-// what is chosen by a number, though its name does not say so
+// what is chosen by a number, though its name does not say so: one, or an array of them
 const CHOSEN =
-  /^(?:choices?|selections?|selected|options?|results?|documents?|docs?|sources?|passages?|chunks?|items?|hits?|citations?|cited|references?)$/
-const NUMBER = /"(?:integer|number)"/
-const BY_PLACE =
-  /"description":"[^"]*\b(?:(?:zero|one|0|1)-based|(?:which|number of the) (?:result|document|source|passage|chunk|item|hit|one)\b)/i
+  /^(?:choice|selection|selected|option|result|document|doc|source|passage|chunk|item|hit|citation|reference)$/
+const CHOSEN_ONES =
+  /^(?:choices|selections|selected|options|results|documents|docs|sources|passages|chunks|items|hits|citations|cited|references)$/
+const TEXT = '(?:result|document|source|passage|chunk|item|hit)'
+const BY_PLACE = new RegExp(
+  `\\b(?:which|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:0|1|zero|one)-based`,
+  'i',
+)
 const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
@@ -113,14 +117,20 @@ export function takesPlace(members: Members): boolean {
 
 function holdsPlace({ properties }: Members, depth: number): boolean {
   return Object.entries(toObject(properties)).some(
-    ([name, schema]) =>
-      isPlace(name, write(schema) ?? '') || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+    ([name, schema]) => isPlace(name, schema) || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
   )
 }
 
-function isPlace(name: string, schema: string): boolean {
-  if (BY_PLACE.test(schema)) return true
-  return (PLACE.test(name) && NUMBERS.test(schema)) || (CHOSEN.test(name) && NUMBER.test(schema))
+function isPlace(name: string, value: unknown): boolean {
+  if (PLACE.test(name) && NUMBERS.test(write(value) ?? '')) return true
+  const { type, items, description } = toObject(value)
+  const isOne = isNumber(type)
+  if (!isOne && !(type === 'array' && isNumber(toObject(items).type))) return false
+  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || BY_PLACE.test(String(description))
+}
+
+function isNumber(type: unknown): boolean {
+  return type === 'integer' || type === 'number'
 }
 
 /** Writes a schema as JSON; undefined if it is nested too deeply to be written. */

@@ -110,7 +110,6 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ choice: { type: 'integer' } })] },
     { tools: [tool({ docs: { type: 'array', items: { type: 'integer' } } })] },
     { tools: [tool({ n: { type: 'integer', description: 'Which result to open, 1-based.' } })] },
-    { tools: [tool({ open: { type: 'string', description: 'number of the document, such as "2"' } })] },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([
@@ -122,6 +121,11 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ index: { type: 'string' }, limit: { type: 'integer' } })] },
     { tools: [tool({ n: { type: 'integer', description: 'how many results' } })] },
     { tools: [tool({ documents: { type: 'array', items: { type: 'string' } } })] },
+    { tools: [tool({ offset: { type: 'integer', description: '0-based line to start at' } })] },
+    { tools: [tool({ options: { type: 'object', properties: { timeout: { type: 'integer' } } } })] },
+    { tools: [tool({ source: { type: 'string', description: 'Which source to search' } })] },
+    { tools: [tool({ results: { type: 'integer', description: 'how many' } })] },
+    { tools: [tool({ items: { type: 'array', items: { properties: { quantity: { type: 'integer' } } } } })] },
     { tools: [tool({ index: { type: 'integer' } })], tool_choice: 'none' },
     { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
   ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))

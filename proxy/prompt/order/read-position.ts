@@ -11,17 +11,18 @@ const MONTHS =
   'jan ene gen янв|feb fev fév фев|mar mär мар|apr avr abr апр|may mai mag май мая|jun juin giu июн|jul juil lug июл|aug ago aoû авг|sep set сен|oct okt ott out окт|nov ноя|dec dez dic déc дек'
     .split('|')
     .map((names) => names.split(' '))
-/** The days of the week. */
+/** The days of the week, and how they are cut short in front of a mark. */
 const DAYS = [
-  'monday mon montag mo lundi lunes lunedì segunda-feira segunda maandag понедельник пн 星期一 周一 月曜日 월요일',
-  'tuesday tues tue dienstag di mardi martes martedì terça-feira terça dinsdag вторник вт 星期二 周二 火曜日 화요일',
-  'wednesday weds wed mittwoch mi mercredi miércoles mercoledì quarta-feira quarta woensdag среда ср 星期三 周三 水曜日 수요일',
-  'thursday thurs thu donnerstag do jeudi jueves giovedì quinta-feira quinta donderdag четверг чт 星期四 周四 木曜日 목요일',
-  'friday fri freitag fr vendredi viernes venerdì sexta-feira sexta vrijdag пятница пт 星期五 周五 金曜日 금요일',
-  'saturday sat samstag sa samedi sábado sabato zaterdag суббота сб 星期六 周六 土曜日 토요일',
-  'sunday sun sonntag so dimanche domingo domenica zondag воскресенье вс 星期日 星期天 周日 日曜日 일요일',
-].map((names) => names.split(' '))
-const DAY = new RegExp(`(${DAYS.flat().join('|')})(?!\\p{L})\\.?,?[ ]{0,2}`, 'iuy')
+  'monday montag lundi lunes lunedì segunda-feira maandag понедельник 星期一 周一 月曜日 월요일|mon mo пн',
+  'tuesday dienstag mardi martes martedì terça-feira dinsdag вторник 星期二 周二 火曜日 화요일|tues tue di вт',
+  'wednesday mittwoch mercredi miércoles mercoledì quarta-feira woensdag среда 星期三 周三 水曜日 수요일|weds wed mi ср',
+  'thursday donnerstag jeudi jueves giovedì quinta-feira donderdag четверг 星期四 周四 木曜日 목요일|thurs thu do чт',
+  'friday freitag vendredi viernes venerdì sexta-feira vrijdag пятница 星期五 周五 金曜日 금요일|fri fr пт',
+  'saturday samstag samedi sábado sabato zaterdag суббота 星期六 周六 土曜日 토요일|sat sa сб',
+  'sunday sonntag dimanche domingo domenica zondag воскресенье 星期日 星期天 周日 日曜日 일요일|sun so вс',
+].map((names) => names.split('|').map((kind) => kind.split(' ')))
+const namesOf = (kind: number): string => DAYS.flatMap((kinds) => kinds[kind]!).join('|')
+const DAY = new RegExp(`((?:${namesOf(0)})(?!\\p{L})|(?:${namesOf(1)})(?=[.,:：]))\\.?,?[ ]{0,2}`, 'iuy')
 const MONTH_ALONE = /(\p{L}{3,10})\.?(?=[ \t]*(?:[:：\n–—-]|$))/iuy
 const MONTH = '(\\p{L}{3,10})\\.?'
 const CLOCK = '(?:[T ,]{1,3}(\\d{1,2}):(\\d\\d)(?::(\\d\\d))?)?'
@@ -42,8 +43,9 @@ export function readDate(text: string, at: number): Position | undefined {
   const [written, day] = match(DAY, text, at)
   const date = readFullDate(text, at + (written?.length ?? 0))
   if (date !== undefined) return date
-  if (day !== undefined) return { kind: 'day', value: [DAYS.findIndex((names) => names.includes(day.toLowerCase()))] }
-  const month = toMonth(match(MONTH_ALONE, text, at)[1] ?? '')
+  if (day !== undefined)
+    return { kind: 'day', value: [DAYS.findIndex((kinds) => kinds.flat().includes(day.toLowerCase()))] }
+  const month = toNamedMonth(match(MONTH_ALONE, text, at)[1])
   if (month > 0) return { kind: 'month', value: [month] }
   const [, ...time] = match(TIME, text, at)
   return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
@@ -80,6 +82,21 @@ function toMonth(name: string): number {
   return MONTHS.findIndex((names) => names.some((begins) => own.startsWith(begins))) + 1
 }
 
+let monthNames: ReadonlyMap<string, number> | undefined
+
+/** Returns the month of this name in full: `Marketing` begins like one. 0 if there is none. */
+function toNamedMonth(name: string | undefined): number {
+  if (name === undefined || toMonth(name) === 0) return 0
+  // most texts begin with no such word, and the first format takes some milliseconds
+  monthNames ??= new Map(
+    ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'ru'].flatMap((locale) => {
+      const format = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' })
+      return MONTHS.map((_, i): [string, number] => [format.format(Date.UTC(2024, i, 15)).toLowerCase(), i + 1])
+    }),
+  )
+  return monthNames.get(name.toLowerCase()) ?? 0
+}
+
 function toDate(
   year: string | undefined,
   month: number,
@@ -93,6 +110,13 @@ function toDate(
   }
 }
 
+/** What begins again behind the last one. */
+const cycles: Readonly<Partial<Record<Position['kind'], number>>> = { day: 7, month: 12 }
+
+function followsIn(cycle: number, before: Position, behind: Position): boolean {
+  return (behind.value[0]! - before.value[0]! + cycle) % cycle === 1
+}
+
 /** Returns whether these all have positions of one kind, which rise or fall. Of two numbers, one must follow the other. */
 export function areSteady(positions: readonly (Position | undefined)[]): boolean {
   const [first, second] = positions
@@ -102,6 +126,9 @@ export function areSteady(positions: readonly (Position | undefined)[]): boolean
   if (steps.length === 1 && first.kind === 'number') {
     return Math.abs(first.value.at(-1)! - second.value.at(-1)!) === 1
   }
+  const cycle = cycles[first.kind]
+  if (cycle !== undefined && positions.every((one, i) => i === 0 || followsIn(cycle, positions[i - 1]!, one!)))
+    return true
   const known = steps.filter((step) => step !== 0)
   if (first.kind === 'number' && known.length < steps.length) return false
   return known.length > 0 && (known.every((step) => step > 0) || known.every((step) => step < 0))

@@ -91,6 +91,16 @@ describe('a list of texts is left alone', () => {
   })
 })
 
+it.each([
+  [['Sat: ', 'Sun: ', 'Mon: '], false],
+  [['November: ', 'December: ', 'January: '], false],
+  [['General: ', 'Marketing: ', 'Support: '], true],
+  [['Settings: ', 'Output: ', 'Novelty: '], true],
+  [['Mo goes. ', 'Di comes. ', 'Mi stays. '], true],
+])('a list that begins with %j', (begins, found) => {
+  expect(isFound(lists.tags!(texts.map((text, i) => begins[i] + text)))).toBe(found)
+})
+
 describe('dates in the tags of a list', () => {
   const write = (attribute: string, dates: readonly string[]): string =>
     `<documents>\n${texts.map((text, i) => `<document index="${i + 1}" ${attribute}="${dates[i]}">${text}</document>`).join('\n')}\n</documents>${ask}`

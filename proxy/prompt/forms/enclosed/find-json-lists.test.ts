@@ -43,10 +43,16 @@ describe('results in JSON', () => {
     expect(contentsOf(JSON.stringify({ ...beside, results }))).toEqual([])
   })
 
-  it.each([{ page: 1, total: 2 }, { sorted_by: 'relevance' }, { ids: [1] }, { took: 12, query: 'best rain in 2024' }])(
-    'are found beside %j',
-    (beside) => expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([compact]),
-  )
+  it.each([
+    { page: 1, total: 2 },
+    { sorted_by: 'relevance' },
+    { ids: [1] },
+    { took: 12, query: 'what came first in document 5' },
+    { start_index: 0, next_index: 2 },
+    { index: '2024-logs' },
+    { info: 'items 1 to 4' },
+    { note: 'hit 3 of 5' },
+  ])('are found beside %j', (beside) => expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([compact]))
 
   it('are left alone beside a list of another name with as many members', () => {
     for (const beside of [{ urls: ['https://a', 'https://b'] }, { ids: [['k1', 'k2']] }, { scores: [0.4, 0.6] }]) {

@@ -88,15 +88,20 @@ export function isAboutOrder(sentence: string, isRule: boolean): boolean {
 
 // what comes in a row by its nature, or an order that says nothing else: `Waiting list:`, `Oldest entry first:`
 const IN_A_ROW =
-  'time-?lines?|agendas?|itinerar(?:y|ies)|steps|procedures?|threads?|leader ?boards?|rankings?|queues?|waiting list|(?:chat|conversation|message) history|stack trace(?: frames)?|schedule|play ?list'
+  'time-?line|agenda|itinerary|steps|procedure|thread|leader ?board|ranking|queue|waiting list|(?:chat|conversation|message) history|stack trace(?: frames)?|schedule|play ?list'
 const HEADING = anyOf([
   `(?:first|on top|last|${IN_A_ROW})[^\\p{L}\\d]{0,4}$`,
   '(?:sortiert|geordnet) nach|nach \\p{L}+ (?:sortiert|geordnet)|tri[ée]+s? par|classée?s par|ordenad[oa]s por|ordinat[ie] per',
   'отсортирован|упорядочен|[按依以][^。]{1,12}排[序列]|順[^\\p{L}\\d]{0,4}$',
 ])
 
+// `Best matches first:`, `Use these documents first:`
+const NO_ORDER = new WordPattern(
+  /relevan|relévan|rilevan|pertinen|simil|ähnlich|score|match|confidence|(?<!\p{L})best(?!\p{L})|匹配|[类類]似|相似|相[关關]|[関關]連|^[^\p{L}]*(?:please )?(?:use|read|consider|see|check|study)(?!\p{L})/u,
+)
+
 /** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
 export function headsAnOrder(line: string): boolean {
   const words = line.toLowerCase()
-  return !RELEVANCE.test(words) && (ORDERED.test(words) || OF_TEXTS.test(words) || HEADING.test(words))
+  return !NO_ORDER.test(words) && (ORDERED.test(words) || OF_TEXTS.test(words) || HEADING.test(words))
 }

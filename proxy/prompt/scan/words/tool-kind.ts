@@ -43,15 +43,17 @@ export function isSorted(json: string): boolean {
 // `"best_index": 2`, `"answer": "Bees dance [1]."`, `"note": "cheapest first"`
 const NAMING = new RegExp(
   [
-    '"(?:\\w*_)?(?:index|idx|indices|position|best|selected|chosen|winner)"\\s*:\\s*(?:\\[\\s*)?"?\\d',
+    '"(?!(?:start|next|end|last|page|total|from|to)_)(?:\\w*_)?(?:index|idx|indices|position|best|selected|chosen|winner)"\\s*:\\s*(?:\\[\\s*)?\\d(?=\\s*[,}\\]])',
     '[^\\s:,[\\d]\\s?\\[\\d{1,2}\\]',
-    '(?:result|document|source|passage|item|hit)s? #?\\d{1,2}(?!\\d)',
+    '(?:result|document|source|passage|item|hit) #?\\d{1,2}(?!\\d|\\s?(?:[-–]|of|to)\\s?\\d)',
     ' (?:first|on top)[.)]?"',
   ].join('|'),
   'i',
 )
+// what was searched for says nothing of what was found
+const ECHO = /"(?:query|q|question|search|input|keywords?|messages?)"\s*:\s*"(?:[^"\\]|\\.)*"/gi
 
 /** Returns whether JSON beside texts names one of them by its place, or says what comes first. */
 export function namesPlaces(json: string): boolean {
-  return NAMING.test(json)
+  return NAMING.test(json.replace(ECHO, ''))
 }
