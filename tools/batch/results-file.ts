@@ -10,7 +10,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { isObject, tryJson, tryObject } from '#engine-adapters/json-object.ts'
+import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { splitLines } from '#proxy/common/json/split-lines.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
@@ -146,9 +146,10 @@ export function isFinal(status: number): boolean {
   return (status >= 200 && status < 300) || verdicts.includes(status)
 }
 
-/** Whether it says success without the JSON object that every API answers with. */
+/** Whether it says success without an object or array of JSON, as every API answers with. */
 export function isNoAnswer(status: number, body: string): boolean {
-  return status >= 200 && status < 300 && tryObject(body) === undefined
+  const said = tryJson(body)
+  return status >= 200 && status < 300 && (typeof said !== 'object' || said === null)
 }
 
 interface ReadResult {

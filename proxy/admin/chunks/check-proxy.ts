@@ -26,7 +26,8 @@ export async function checkProxy(target: Target): Promise<void> {
 
 /** Only a proxy refuses a request that seems to go round in a circle. */
 async function checkIsProxy(proxy: string): Promise<void> {
-  const url = new URL('/v1/models', proxy).href
+  const url = new URL(proxy)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/models`
   const answer = await fetch(url, { headers: endlessHops }).catch((error: Error) => {
     const reason = (error.cause as Error | undefined)?.message || error.message
     throw new ConfigError(`--proxy: ${proxy} cannot be reached (${reason}). Nothing was registered.`)
@@ -34,7 +35,7 @@ async function checkIsProxy(proxy: string): Promise<void> {
   await answer.text()
   if (answer.status === statusOf.loop_detected) return
   throw new ConfigError(
-    `--proxy: ${proxy} is no reprise proxy (an engine's own URL?): what is computed there, no request that comes through the proxy finds. Name the URL at which applications reach the proxy. Nothing was registered.`,
+    `--proxy: ${proxy} is no reprise proxy, by its answer (status ${answer.status}; an engine's own URL?): what is computed there, no request that comes through the proxy finds. Name the URL at which applications reach the proxy. Nothing was registered.`,
     2,
   )
 }

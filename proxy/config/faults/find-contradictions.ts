@@ -23,7 +23,11 @@ export function findContradictions(settings: WrittenConfig): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
-  tryTo(['options'], () => readOptions(settings.options))
+  tryTo(['options'], () => {
+    const { set, order } = readOptions(settings.options)
+    if (set !== undefined || order !== undefined)
+      throw new Error('set and order say something of one request: its sender states them in x-reprise-options')
+  })
   faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)

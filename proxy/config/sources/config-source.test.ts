@@ -208,6 +208,15 @@ test('a file that is not there is named', () => {
 
 test.each<[string, string, Environment, ServeFlags, string[]]>([
   [
+    'options of one request',
+    'options: citations=keep,set=on',
+    {},
+    {},
+    [
+      'reprise.yaml:1: options: set and order say something of one request: its sender states them in x-reprise-options',
+    ],
+  ],
+  [
     'a tenant named by nobody',
     '',
     { REPRISE_TENANTS_FROM: 'header' },

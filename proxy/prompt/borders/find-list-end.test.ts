@@ -307,6 +307,7 @@ describe('a last document that asks or answers is not cut where it does so:', ()
     'Returns of used items.\n\nWhat is the deadline?\n\nThirty days, with the receipt.',
     'Interview with the founder.\n\nQ: Why bees?\n\nA: Because they dance.',
     'Saved chat with a guest.\n\nAssistant: The pool opens at nine.',
+    'Saved chat.\n\nUser: hello\n\nAssistant: The pool opens at nine.',
     'First part of a text.\n\nSecond part of it.\n\nThird part?',
     'Returns of used items.\n\nWhat is the deadline?',
   ])('%j in front of the question', (last) => {

@@ -41,7 +41,7 @@ export interface Ending {
   readonly closing: number | undefined
   /** Where the list ends, if the last block has its own closing. */
   readonly listEnd?: number
-  /** The cue announces an answer, but a question follows, so the cue is a line of the document. */
+  /** The cue is said in a talk, or announces an answer, but a question follows: so it is a line of the document. */
   readonly isAnsweredFirst?: boolean
 }
 
@@ -83,6 +83,9 @@ export function findEnding(
   }
 }
 
+// one side of a talk
+const SPEAKERS = /^(?:user|human)$/
+
 function readCueNote(
   note: LineNote | undefined,
   notes: readonly LineNote[],
@@ -90,7 +93,8 @@ function readCueNote(
   bound: number,
 ): Pick<Ending, 'cue' | 'isAnsweredFirst'> {
   if (note === undefined || !isCue(note)) return { cue: undefined }
-  return { cue: note, isAnsweredFirst: note.kind.answer && asksLater(notes, at, bound) }
+  const isSaid = note.kind.answer || SPEAKERS.test(note.kind.kind)
+  return { cue: note, isAnsweredFirst: isSaid && asksLater(notes, at, bound) }
 }
 
 function asksLater(notes: readonly LineNote[], from: number, bound: number): boolean {
