@@ -383,7 +383,7 @@ describe('an engine that is busy', () => {
     ).toEqual(ids.toSorted())
   })
 
-  test.each(['<html>a page</html>\n', '', '[1]'])(
+  test.each(['<html>a page</html>\n', '', '1'])(
     'and says %j with status 200 is asked again, and has then not answered',
     async (said) => {
       writeBatch(3)
@@ -398,7 +398,8 @@ describe('an engine that is busy', () => {
         response: null,
         error: { code: 'no_json_object', message: expect.stringMatching(/^status 200, but no JSON object/) },
       })
-      engine.answer((response) => response.writeHead(200).end('{}'))
+      // as SGLang answers several texts
+      engine.answer((response) => response.writeHead(200).end('[{}]'))
       expect(await runAt(engine)).toMatchObject({ answered: 3, failed: 0, resumed: 2 })
     },
   )
