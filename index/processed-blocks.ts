@@ -3,7 +3,7 @@ import type { BlockId, Context, ReplicaId } from './context-block.ts'
 /** One lifetime of a replica. Whatever it processed in an earlier one is gone. */
 interface Life {
   readonly replica: ReplicaId
-  /** that it alone processed a block, for anybody: blocks share this list */
+  /** only this life, for anybody: blocks that no other replica processed share this list */
   readonly alone: readonly Processing[]
 }
 
@@ -16,9 +16,9 @@ interface Processing {
 
 /**
  * Which replicas have processed each block, for whom, and which did so last, for agent-aware routing (ContextPilot §7.2).
- * Whoever shares nothing, such as two tenants, is kept apart. Of users, a block keeps for each replica no more than the
- * only one. The number of blocks is bounded; the least recently processed ones
- * are dropped first. O(replicas) per block.
+ * Whoever shares nothing, such as two tenants, is kept apart. For each replica a block keeps at most one user: the only
+ * one it was processed for. The number of blocks is bounded; the least recently processed ones are dropped first.
+ * O(replicas) per block.
  */
 export class ProcessedBlocks {
   readonly #maxBlocks: number

@@ -32,6 +32,11 @@ export function readAdminToken(): string | undefined {
   }
 }
 
+/** Says why a fetch got no answer: the system's own words, if it has any. */
+export function whyUnreached(error: Error): string {
+  return (error.cause as Error | undefined)?.message || error.message
+}
+
 /**
  * Asks the control plane of a running proxy, with the token of REPRISE_ADMIN_TOKEN. Throws a ConfigError that says what
  * to do if it does not answer, or refuses.
@@ -50,8 +55,9 @@ export async function askAdmin<Answer>(
     headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}), ...more },
     ...(body === undefined ? {} : { body }),
   }).catch((error: Error) => {
-    const reason = (error.cause as Error | undefined)?.message || error.message
-    throw new ConfigError(`${url} does not answer (${reason}): is the proxy running, and is this its admin listener?`)
+    throw new ConfigError(
+      `${url} does not answer (${whyUnreached(error)}): is the proxy running, and is this its admin listener?`,
+    )
   })
   const answer = await response.text()
   if (!response.ok) throw new ConfigError(messageOf(answer) ?? `${url} answered ${response.status}.`)

@@ -29,7 +29,7 @@ export interface EngineSettings {
   readonly tls?: TlsFiles | undefined
 }
 
-/** One engine, with a name that no other has, and the key that it is sent. */
+/** One engine, with an id that no other has, its kind, and the key that it is sent. */
 export interface EngineConfig extends EngineSettings {
   readonly kind: EngineKind
   readonly id: string

@@ -35,7 +35,7 @@ export function toEngineRequest(
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
   const tags = replica.adapter.tagRequest(request, salt, members)
   const user = {
-    name: userOf(caller, api, members, settings.tenants.salt_secret),
+    name: () => userOf(caller, api, members, settings.tenants.salt_secret),
     isTrusted: caller.isTrusted === true,
   }
   const wishes = wishesOf(replica, decision, api, { user, borders })
@@ -66,7 +66,7 @@ export function toEngineRequest(
 /** What a request says to this replica's plugins besides what its client wishes. */
 interface Told {
   /** whose it is; a trusted gateway may have named another */
-  readonly user: { readonly name: string; readonly isTrusted: boolean }
+  readonly user: { readonly name: () => string; readonly isTrusted: boolean }
   /** where checkpoints are to be kept, in tokens */
   readonly borders: readonly number[]
 }
@@ -90,7 +90,7 @@ function wishForReuse(
 ): EngineWish | undefined {
   const { reuse: offer, adapter, checkpoints } = replica
   const { reuse } = decision.options
-  const own = offer?.asksForUser ? { user: user.name } : undefined
+  const own = offer?.asksForUser ? { user: user.name() } : undefined
   const value = {
     ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
     ...questionFor(replica, decision),

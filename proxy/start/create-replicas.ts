@@ -58,8 +58,8 @@ function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers)
 }
 
 /**
- * Returns a factory of empty mirrors. Its mirrors share what they learn about tokens per text, and one
- * bound on the demand that they remember.
+ * Returns a factory of empty mirrors. Its mirrors share what they learn about tokens per text, and one bound on the
+ * demand that they remember.
  */
 export function createMirrors(): () => CacheMirror {
   const shared = {

@@ -1,7 +1,7 @@
 import type { Json } from '#engine-adapters/json-object.ts'
 import { defaultTenant, tenantName } from '../../access/tenant.ts'
 import { ConfigError, statusOf } from '../../common/errors.ts'
-import { askAdmin } from '../../config/ask-admin.ts'
+import { askAdmin, whyUnreached } from '../../config/ask-admin.ts'
 import { endlessHops } from '../../http/forwarded-headers.ts'
 
 /** For whom a proxy is to have something computed. */
@@ -29,8 +29,7 @@ async function checkIsProxy(proxy: string): Promise<void> {
   const url = new URL(proxy)
   url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/models`
   const answer = await fetch(url, { headers: endlessHops }).catch((error: Error) => {
-    const reason = (error.cause as Error | undefined)?.message || error.message
-    throw new ConfigError(`--proxy: ${proxy} cannot be reached (${reason}). Nothing was registered.`)
+    throw new ConfigError(`--proxy: ${proxy} cannot be reached (${whyUnreached(error)}). Nothing was registered.`)
   })
   await answer.text()
   if (answer.status === statusOf.loop_detected) return
@@ -60,11 +59,8 @@ async function checkTenant({ admin, key }: Target, tenant: string): Promise<void
 /** Returns the name of the tenant whose requests with this key are. */
 async function tenantOfKey(admin: string, key: string | undefined): Promise<string> {
   if (key === undefined) return defaultTenant
-  const [path, body, headers] = [
-    '/v1/explain?api=completions',
-    JSON.stringify({ prompt: '' }),
-    { 'x-reprise-key': key },
-  ]
-  const { tenant } = await askAdmin<{ tenant: string }>(admin, path, 'POST', body, headers)
+  const body = JSON.stringify({ prompt: '' })
+  const headers = { 'x-reprise-key': key }
+  const { tenant } = await askAdmin<{ tenant: string }>(admin, '/v1/explain?api=completions', 'POST', body, headers)
   return tenantName(tenant)
 }

@@ -41,7 +41,7 @@ export interface Ending {
   readonly closing: number | undefined
   /** Where the list ends, if the last block has its own closing. */
   readonly listEnd?: number
-  /** The cue is said in a talk, or announces an answer, but a question follows: so it is a line of the document. */
+  /** The cue is said in a talk, or announces an answer. Since a question follows, it is a line of the document. */
   readonly isAnsweredFirst?: boolean
 }
 

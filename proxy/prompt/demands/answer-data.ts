@@ -98,12 +98,11 @@ function mayHoldMany(schema: unknown): boolean {
 const PLACE =
   /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
 const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
-// what is chosen by a number, though its name does not say so: one, or an array of them
-const CHOSEN =
-  /^(?:choice|selection|selected|option|result|document|doc|source|passage|chunk|item|hit|citation|reference)$/
-const CHOSEN_ONES =
-  /^(?:choices|selections|selected|options|results|documents|docs|sources|passages|chunks|items|hits|citations|cited|references)$/
 const TEXT = '(?:result|document|source|passage|chunk|item|hit)'
+// what is chosen by a number, though its name does not say so: one, or an array of them
+const CHOICE = `(?:choice|selection|option|doc|citation|reference|${TEXT})`
+const CHOSEN = new RegExp(`^(?:${CHOICE}|selected)$`)
+const CHOSEN_ONES = new RegExp(`^(?:${CHOICE}s|selected|cited)$`)
 const BY_PLACE = new RegExp(
   `\\b(?:which|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:0|1|zero|one)-based`,
   'i',

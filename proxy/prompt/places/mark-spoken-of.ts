@@ -8,9 +8,8 @@ import { repeatInOtherWords } from './find-parallel-lists.ts'
 import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
 import { addRemarks, noRemarks, type Remarks, readCitations } from './read-remarks.ts'
-import { readWords } from './read-words.ts'
+import { headsAnOrder, readWords } from './read-words.ts'
 import { ownWords } from './words/counted-words.ts'
-import { headsAnOrder } from './words/order-words.ts'
 
 interface Found {
   readonly message: PromptMessage

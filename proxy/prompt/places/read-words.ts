@@ -7,7 +7,7 @@ import { findParallelLists } from './find-parallel-lists.ts'
 import { addRemarks, noRemarks, type Remarks, readRemarks } from './read-remarks.ts'
 import { type AskedForms, readForms } from './words/citation-specimens.ts'
 import { readAskedData } from './words/data-words.ts'
-import { isAboutOrder } from './words/order-words.ts'
+import { isAboutOrder, isHeadOfOrder } from './words/order-words.ts'
 import { joinRoles, type Roles, readRoles, type SentenceRoles } from './words/role-words.ts'
 import { isAligned } from './words/task-words.ts'
 import { asksWhich } from './words/text-words.ts'
@@ -45,10 +45,17 @@ interface SentenceSigns
 
 const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
 
-/** Words, paragraphs and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
+/** Words, paragraphs, sentences and headings are remembered by digest: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
 const rememberedRemarks = new LRUCache<string, Remarks>({ max: 8_000 })
 const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
+const rememberedHeadings = new LRUCache<string, { readonly isOrder: boolean }>({ max: 2_000 })
+
+/** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
+export function headsAnOrder(line: string): boolean {
+  if (line === '') return false
+  return recall(rememberedHeadings, line, (own) => ({ isOrder: isHeadOfOrder(own.toLowerCase()) })).isOrder
+}
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {

@@ -1,5 +1,7 @@
 """Prompts made of a system prompt, documents in some order and a question, and ways to compare their answers."""
 
+import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,16 @@ def prompt(order: list[int], question: int = 1) -> list[int]:
 
 
 FIRST, OTHER = prompt([0, 1, 2, 3, 4, 5]), prompt([3, 5, 1, 0, 4, 2], question=2)
+
+
+def some_prompts(chance: random.Random, documents: Sequence[list[int]], question: int) -> list[list[int]]:
+    """Returns one to four prompts of a few documents, of which some lack their beginning."""
+    prompts = []
+    for number in range(chance.randint(1, 4)):
+        chosen = chance.sample(documents, chance.randint(2, 5))
+        parts = [part[chance.choice([0, 0, 25]) :] for part in chosen]
+        prompts.append([*tokens(0, SYSTEM), *(t for part in parts for t in part), *tokens(question + number, 40)])
+    return prompts
 
 
 def said(answer: Any) -> list[int]:

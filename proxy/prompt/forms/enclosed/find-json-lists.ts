@@ -110,7 +110,7 @@ function readList(
     isUnnamedTool: isUnnamedTool(marks),
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
     isNamedTool: marks.source === 'other',
-    isSorted: isSortedAround(text, start, end, arrays),
+    isSorted: placesMatterAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
   const judged = named
@@ -149,7 +149,7 @@ function toWords(name: string): string {
 }
 
 /** Returns whether members before or after the arrays of a value say how it is sorted, or name one by its place. */
-function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
+function placesMatterAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
   const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
   const from = Math.min(...spans.map((span) => span.from))
   const to = Math.max(...spans.map((span) => span.to))

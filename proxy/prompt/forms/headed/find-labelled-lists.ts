@@ -201,10 +201,11 @@ function isDoubtful(
   const { cue, closing, paragraph = limit } = ending
   // examples are not touched, but the next list may begin where they end
   if (cue === undefined || showsHow(marks.text, labels[0]!.start)) return false
-  const isBehind = !interior.blank && cue.start >= paragraph
-  if (isBehind && findContentStart(marks.text, paragraph, cue.start) < cue.start) return false
-  if (ending.isAnsweredFirst) return true
-  if (isBehind) return false
+  const { isAnsweredFirst = false } = ending
+  // behind the first paragraph, only a cue that begins the next one may be a line of the document
+  if (!interior.blank && cue.start >= paragraph)
+    return isAnsweredFirst && findContentStart(marks.text, paragraph, cue.start) === cue.start
+  if (isAnsweredFirst) return true
   // instructions between the last line and its cue, without a blank line between them
   if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
   return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)

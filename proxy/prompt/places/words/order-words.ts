@@ -100,8 +100,7 @@ const NO_ORDER = new WordPattern(
   /relevan|relévan|rilevan|pertinen|simil|ähnlich|score|match|confidence|(?<!\p{L})best(?!\p{L})|匹配|[类類]似|相似|相[关關]|[関關]連|^[^\p{L}]*(?:please )?(?:use|read|consider|see|check|study)(?!\p{L})/u,
 )
 
-/** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
-export function headsAnOrder(line: string): boolean {
-  const words = line.toLowerCase()
+/** Whether a lower-case line right above texts gives their places a meaning. */
+export function isHeadOfOrder(words: string): boolean {
   return !NO_ORDER.test(words) && (ORDERED.test(words) || OF_TEXTS.test(words) || HEADING.test(words))
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from reuse_model import ReusingEngine, make_model
-from reuse_prompts import FIRST, OTHER, SYSTEM, full_attention, said, tokens
+from reuse_prompts import FIRST, OTHER, full_attention, said, some_prompts, tokens
 from streams_double import EventDouble, StreamsDouble, on_streams
 
 from reprise_reuse.costs import EVEN
@@ -43,13 +43,7 @@ def ask_all_kinds(engine: ReusingEngine, seed: int) -> None:
     chance = random.Random(seed)
     documents = [tokens(700 + number, chance.randint(40, 260)) for number in range(14)]
     for batch in range(10):
-        asked = []
-        for number in range(chance.randint(1, 4)):
-            chosen = chance.sample(documents, chance.randint(2, 5))
-            parts = [part[chance.choice([0, 0, 25]) :] for part in chosen]
-            asked.append(
-                [*tokens(0, SYSTEM), *(t for part in parts for t in part), *tokens(seed + 9 * batch + number, 40)]
-            )
+        asked = some_prompts(chance, documents, seed + 9 * batch)
         expected = [full_attention(engine, one) for one in asked]
         for number, one in enumerate(asked[:2]):
             abort_in_the_middle(engine, one, f"gone {batch} {number}", chance)

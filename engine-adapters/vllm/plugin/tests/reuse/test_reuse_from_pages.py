@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
-from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
+from reuse_prompts import FIRST, OTHER, difference, full_attention, prompt, said, some_prompts, tokens
 
 from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Load, Move, Piece, Save
@@ -127,13 +127,7 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
     chance = random.Random(seed)
     documents = [tokens(700 + number, chance.randint(40, 260)) for number in range(14)]
     for batch in range(10):
-        asked = []
-        for number in range(chance.randint(1, 4)):
-            chosen = chance.sample(documents, chance.randint(2, 5))
-            parts = [part[chance.choice([0, 0, 25]) :] for part in chosen]
-            asked.append(
-                [*tokens(0, SYSTEM), *(t for part in parts for t in part), *tokens(seed + 9 * batch + number, 40)]
-            )
+        asked = some_prompts(chance, documents, seed + 9 * batch)
         expected = [full_attention(engine, one) for one in asked]
         answers = engine.ask(asked, {"reuse": chance.choice([0, 0, 0.3])}, tokens=chance.choice([4, 60]))
         for answer, right in zip(answers, expected, strict=True):
