@@ -5,14 +5,15 @@ import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
 import { emulatorDefaults } from './emulator-defaults.ts'
 import { EngineCore } from './engine-core.ts'
+import { type Answer, sendAnswer } from './http/answer.ts'
 import type { EngineKind } from './http/engine-error.ts'
-import { createGenerateRoutes } from './http/generate-routes.ts'
-import { createHttpServer, type Routes } from './http/http-server.ts'
-import { createMessagesRoutes } from './http/messages.ts'
-import { createOpenAiRoutes } from './http/openai-routes.ts'
+import { answerGenerate } from './http/generate.ts'
+import { type Call, createHttpServer, type Routes } from './http/http-server.ts'
+import { answerMessage, countTokens } from './http/messages.ts'
+import { answerChat, answerCompletion } from './http/openai.ts'
 import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
-import { createResponsesRoutes } from './http/responses.ts'
+import { answerResponse } from './http/responses.ts'
 import { Reader } from './reader/reader.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
@@ -105,13 +106,20 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 }
 
 function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {
-  const own = reader.kind === 'sglang' ? createGenerateRoutes(engine, reader) : new Map()
+  const answers: Readonly<Record<string, (reader: PromptReader, call: Call) => Answer>> = {
+    '/v1/chat/completions': answerChat,
+    '/v1/completions': answerCompletion,
+    '/v1/responses': answerResponse,
+    '/v1/messages': answerMessage,
+    ...(reader.kind === 'sglang' ? { '/generate': answerGenerate } : {}),
+  }
   return new Map([
     ...createPlainRoutes(engine, reader, size),
-    ...createOpenAiRoutes(engine, reader),
-    ...createResponsesRoutes(engine, reader),
-    ...createMessagesRoutes(engine, reader),
-    ...own,
+    ['POST /v1/messages/count_tokens', (call) => countTokens(reader, call)],
+    ...Object.entries(answers).map(([path, answer]): [string, (call: Call) => Promise<void>] => [
+      `POST ${path}`,
+      async (call) => sendAnswer(engine, call, answer(reader, call)),
+    ]),
   ])
 }
 

@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
-import { FifoLock } from './fifo-lock.ts'
-import type { OutputText } from './text/output-text.ts'
+import type { OutputText } from './text/canned-text.ts'
 
 /** One prompt to compute and continue. */
 export interface EngineRequest {
@@ -60,7 +59,8 @@ export function prefillSeconds(
 /** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
 export class EngineCore {
   readonly #options: EngineCoreOptions
-  readonly #prefillTurn = new FifoLock()
+  /** ends with the last prefill that has been asked for */
+  #prefills: Promise<void> = Promise.resolve()
   readonly #events = new EventEmitter()
   #prefillEnd = 0
 
@@ -97,17 +97,17 @@ export class EngineCore {
 
   async #prefill(sequence: CacheSequence, promptTokens: number, signal: AbortSignal): Promise<void> {
     let ready = performance.now()
-    const leave = await this.#prefillTurn.enter(signal)
-    try {
+    const turn = this.#prefills.then(async () => {
+      signal.throwIfAborted()
       while (!sequence.acquire()) {
         await once(this.#events, 'released', { signal })
         ready = performance.now()
       }
       this.#report()
       await this.#compute(sequence, promptTokens, ready, signal)
-    } finally {
-      leave()
-    }
+    })
+    this.#prefills = turn.catch(() => {})
+    await turn
   }
 
   async #compute(sequence: CacheSequence, promptTokens: number, ready: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,5 @@
-import type { EngineCore } from '../engine-core.ts'
 import type { ChatMessage, ChatPrompt, ContentPart } from '../text/chat-template.ts'
-import { type AnswerEvent, answerInEvents, type EventAnswer } from './answer-events.ts'
+import type { Answer, Output } from './answer.ts'
 import {
   type CountTokensBody,
   type MessageBlock,
@@ -9,29 +8,21 @@ import {
   readMessagesBody,
 } from './bodies.ts'
 import type { EngineKind } from './engine-error.ts'
-import { type Call, type Routes, sendJson } from './http-server.ts'
+import { type Call, sendJson } from './http-server.ts'
 import { defaultOutputTokens, type PromptReader } from './prompt-reader.ts'
 
-/** Anthropic's `POST /v1/messages` and `POST /v1/messages/count_tokens`, as both engines implement them. */
-export function createMessagesRoutes(engine: EngineCore, reader: PromptReader): Routes {
-  return new Map([
-    [
-      'POST /v1/messages',
-      (call: Call) => answerInEvents(engine, call, toAnswer(reader, call, readMessagesBody(call.body))),
-    ],
-    ['POST /v1/messages/count_tokens', (call: Call) => countTokens(reader, call)],
-  ])
-}
-
-function countTokens(reader: PromptReader, { body, response }: Call): void {
+/** Anthropic's `POST /v1/messages/count_tokens`, as both engines implement it. */
+export function countTokens(reader: PromptReader, { body, response }: Call): void {
   const tokens = reader.chat(toMessagesChat(reader.kind, readCountTokensBody(body))).length
   const more = reader.kind === 'vllm' ? { context_management: { original_input_tokens: tokens } } : {}
   sendJson(response, { input_tokens: tokens, ...more })
 }
 
-function toAnswer(reader: PromptReader, { headers }: Call, body: MessagesBody): EventAnswer {
+/** Anthropic's `POST /v1/messages`, as both engines implement it. */
+export function answerMessage(reader: PromptReader, call: Call): Answer {
+  const body: MessagesBody = readMessagesBody(call.body)
   const isVllm = reader.kind === 'vllm'
-  const name = reader.requestId(isVllm ? headers : {}, {})
+  const name = reader.requestId(isVllm ? call.headers : {}, {})
   const prompt = reader.chat(toMessagesChat(reader.kind, body))
   // SGLang converts it to a chat request and drops the members it does not know: `rid` and `cache_salt`
   const request = reader.request(name, isVllm ? body : { model: body.model ?? null }, prompt, body.max_tokens)
@@ -42,38 +33,42 @@ function toAnswer(reader: PromptReader, { headers }: Call, body: MessagesBody): 
   const id = isVllm ? `chatcmpl-${name}` : `msg_${name}`
   const message = { id, type: 'message', role: 'assistant', model: reader.model(body) }
   // the input tokens exclude those read from the cache
-  const usageOf = (cachedTokens: number): object => ({
-    input_tokens: prompt.length - cachedTokens,
+  const usageOf = ([output]: readonly Output[]): object => ({
+    input_tokens: prompt.length - output!.cachedTokens,
     output_tokens: outputTokens,
-    cache_read_input_tokens: cachedTokens,
+    cache_read_input_tokens: output!.cachedTokens,
   })
-  const event = (type: string, members: object): AnswerEvent => ({ type, ...members })
+  const begun = {
+    ...message,
+    content: [],
+    ...{ stop_reason: null, stop_sequence: null },
+    // cached tokens are reported only at the end, so all input counts here
+    usage: { input_tokens: prompt.length, output_tokens: 0 },
+  }
+  const opening = [
+    { type: 'message_start', message: begun },
+    { type: 'content_block_start', content_block: { type: 'text', text: '' }, index: 0 },
+  ]
   return {
-    request: { ...request, outputTokens },
+    requests: [{ ...request, outputTokens }],
     isStream: body.stream ?? false,
     earlyHeaders: isVllm,
-    accepted: [],
-    // cached tokens are reported only at the end, so all input counts here
-    opening: () => [
-      event('message_start', {
-        message: {
-          ...message,
-          content: [],
-          ...{ stop_reason: null, stop_sequence: null },
-          usage: { input_tokens: prompt.length, output_tokens: 0 },
-        },
-      }),
-      event('content_block_start', { content_block: { type: 'text', text: '' }, index: 0 }),
+    isNamed: true,
+    pieces: (text, { index }) => [
+      ...(index === 0 ? opening : []),
+      { type: 'content_block_delta', delta: { type: 'text_delta', text }, index: 0 },
     ],
-    piece: (text) => event('content_block_delta', { delta: { type: 'text_delta', text }, index: 0 }),
-    closing: (_text, cachedTokens) => [
-      event('content_block_stop', { index: 0 }),
-      event('message_delta', { delta: { ...stop, stop_sequence: null }, usage: usageOf(cachedTokens) }),
-      event('message_stop', {}),
+    closing: (outputs) => [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { ...stop, stop_sequence: null }, usage: usageOf(outputs) },
+      { type: 'message_stop' },
     ],
-    whole: (text, cachedTokens) => {
-      return { ...message, content: [{ type: 'text', text }], ...stop, usage: usageOf(cachedTokens) }
-    },
+    whole: (outputs) => ({
+      ...message,
+      content: [{ type: 'text', text: outputs[0]!.text }],
+      ...stop,
+      usage: usageOf(outputs),
+    }),
   }
 }
 

@@ -2,8 +2,7 @@ import type { EngineCore } from '../engine-core.ts'
 import { readTokenizeBody } from './bodies.ts'
 import { badRequest } from './engine-error.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
-import { modelName } from './openai-format.ts'
-import type { PromptReader } from './prompt-reader.ts'
+import { modelName, type PromptReader } from './prompt-reader.ts'
 
 /** What an engine reports about its prefix cache. */
 export interface CacheSize {

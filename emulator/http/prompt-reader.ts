@@ -6,12 +6,12 @@ import { type ReaderModel, readerModels } from '../reader/write-answer.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
-import type { CommonBody } from './bodies.ts'
-import { isBatch, type Prompts } from './bodies.ts'
+import { type CommonBody, isBatch, type Prompts } from './bodies.ts'
 import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
-import { modelName } from './openai-format.ts'
 import { readWish } from './read-wish.ts'
 
+/** Chosen so that nobody mistakes it for a model. */
+export const modelName = 'reprise-emulator'
 /** Tokens of an answer if its request sets no limit. */
 export const defaultOutputTokens = 24
 const longestReportedId = 256

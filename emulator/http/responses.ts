@@ -1,23 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { EngineCore } from '../engine-core.ts'
 import type { ChatMessage, ChatPrompt } from '../text/chat-template.ts'
-import { type AnswerEvent, answerInEvents, type EventAnswer } from './answer-events.ts'
+import type { Answer, Output } from './answer.ts'
 import { type InputItem, type ResponsesBody, readResponsesBody } from './bodies.ts'
 import { badRequest, EngineError } from './engine-error.ts'
-import type { Call, Routes } from './http-server.ts'
+import type { Call } from './http-server.ts'
 import type { PromptReader } from './prompt-reader.ts'
 
 /** OpenAI's `POST /v1/responses`, as the engines implement it without a store of responses. */
-export function createResponsesRoutes(engine: EngineCore, reader: PromptReader): Routes {
-  return new Map([
-    [
-      'POST /v1/responses',
-      (call: Call) => answerInEvents(engine, call, toAnswer(reader, readResponsesBody(call.body))),
-    ],
-  ])
-}
-
-function toAnswer(reader: PromptReader, body: ResponsesBody): EventAnswer {
+export function answerResponse(reader: PromptReader, call: Call): Answer {
+  const body = readResponsesBody(call.body)
   const { previous_response_id: previous, max_output_tokens: maximum } = body
   if (previous != null) {
     const message = `Response with id '${previous}' not found.`
@@ -27,8 +18,62 @@ function toAnswer(reader: PromptReader, body: ResponsesBody): EventAnswer {
   const id = body.request_id || `resp_${randomId()}`
   const prompt = reader.chat(toResponsesChat(body))
   const request = reader.request(reader.kind === 'vllm' ? `${id}_0` : id, body, prompt, maximum)
-  const settings = {
-    ...{ id, created_at: Math.floor(Date.now() / 1000), model: reader.model(body), object: 'response' },
+  const settings = { id, ...settingsOf(reader, body, prompt.length) }
+  const isCut = request.reason === 'length'
+  const begun = { ...settings, incomplete_details: null, output: [], status: 'in_progress', usage: null }
+  const item = `msg_${randomId()}`
+  const at = { content_index: 0, item_id: item, output_index: 0 }
+  const whole = ([output]: readonly Output[]): object => ({
+    ...settings,
+    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    output: [outputItem(item, output!.text)],
+    status: isCut ? 'incomplete' : 'completed',
+    usage: {
+      input_tokens: prompt.length,
+      input_tokens_details: { cached_tokens: output!.cachedTokens },
+      output_tokens: request.outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: prompt.length + request.outputTokens,
+    },
+  })
+  let number = 0
+  const event = (type: string, members: object): object => {
+    return { ...members, type: `response.${type}`, sequence_number: number++ }
+  }
+  return {
+    requests: [request],
+    isStream: body.stream ?? false,
+    earlyHeaders: false,
+    isNamed: true,
+    accepted: [event('created', { response: begun }), event('in_progress', { response: begun })],
+    pieces: (delta, { index }) => {
+      const first =
+        index > 0
+          ? []
+          : [
+              event('output_item.added', { item: outputItem(item), output_index: 0 }),
+              event('content_part.added', { ...at, part: outputText('') }),
+            ]
+      return [...first, event('output_text.delta', { ...at, delta, logprobs: [] })]
+    },
+    closing: (outputs) => {
+      const { text } = outputs[0]!
+      return [
+        event('output_text.done', { ...at, logprobs: [], text }),
+        event('content_part.done', { ...at, part: outputText(text) }),
+        event('output_item.done', { item: outputItem(item, text), output_index: 0 }),
+        // it has this name even if the response is incomplete
+        event('completed', { response: whole(outputs) }),
+      ]
+    },
+    whole,
+  }
+}
+
+/** What a response repeats of its request. */
+function settingsOf(reader: PromptReader, body: ResponsesBody, promptTokens: number): object {
+  return {
+    ...{ created_at: Math.floor(Date.now() / 1000), model: reader.model(body), object: 'response' },
     instructions: body.instructions ?? null,
     metadata: body.metadata ?? null,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
@@ -36,48 +81,8 @@ function toAnswer(reader: PromptReader, body: ResponsesBody): EventAnswer {
     tool_choice: body.tool_choice ?? 'auto',
     tools: body.tools ?? [],
     top_p: body.top_p ?? 1,
-    max_output_tokens: maximum ?? reader.modelTokens - prompt.length,
+    max_output_tokens: body.max_output_tokens ?? reader.modelTokens - promptTokens,
     ...{ background: false, previous_response_id: null, service_tier: 'auto', truncation: 'disabled' },
-  }
-  const status = request.reason === 'length' ? 'incomplete' : 'completed'
-  const begun = { ...settings, incomplete_details: null, output: [], status: 'in_progress', usage: null }
-  const whole = (text: string, cachedTokens: number): object => ({
-    ...settings,
-    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
-    output: [outputItem(itemId, text)],
-    status,
-    usage: {
-      input_tokens: prompt.length,
-      input_tokens_details: { cached_tokens: cachedTokens },
-      output_tokens: request.outputTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: prompt.length + request.outputTokens,
-    },
-  })
-  const itemId = `msg_${randomId()}`
-  const at = { content_index: 0, item_id: itemId, output_index: 0 }
-  let number = 0
-  const event = (type: string, members: object): AnswerEvent => {
-    return { ...members, type: `response.${type}`, ...{ sequence_number: number++ } }
-  }
-  return {
-    request,
-    isStream: body.stream ?? false,
-    earlyHeaders: false,
-    accepted: [event('created', { response: begun }), event('in_progress', { response: begun })],
-    opening: () => [
-      event('output_item.added', { item: outputItem(itemId), output_index: 0 }),
-      event('content_part.added', { ...at, part: outputText('') }),
-    ],
-    piece: (delta) => event('output_text.delta', { ...at, delta, logprobs: [] }),
-    closing: (text, cachedTokens) => [
-      event('output_text.done', { ...at, logprobs: [], text }),
-      event('content_part.done', { ...at, part: outputText(text) }),
-      event('output_item.done', { item: outputItem(itemId, text), output_index: 0 }),
-      // it has this name even if the response is incomplete
-      event('completed', { response: whole(text, cachedTokens) }),
-    ],
-    whole,
   }
 }
 

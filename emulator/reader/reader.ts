@@ -1,5 +1,5 @@
+import type { OutputText } from '../text/canned-text.ts'
 import { messageEnd, messageStart } from '../text/chat-template.ts'
-import type { OutputText } from '../text/output-text.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import { readBlocks } from './read-blocks.ts'

@@ -1,6 +1,12 @@
-import type { OutputText } from './output-text.ts'
 import { PromptTokens } from './prompt-tokens.ts'
 import type { Tokenizer } from './tokenizer.ts'
+
+/** The tokens of an answer and their texts. */
+export interface OutputText {
+  token(index: number): number
+  /** empty for a token that is only part of a character; its last token has all of it */
+  text(index: number): string
+}
 
 // every word is one token, so that an answer cut anywhere tokenises to the same tokens when it comes back as history
 const sentence = 'This is canned text from an engine emulator. It is not a model and it understands nothing.'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { writeSse } from './write-sse.ts'
+import { writeSse } from './answer.ts'
 
 function createFullResponse(): PassThrough & ServerResponse {
   return new PassThrough({ highWaterMark: 1 }) as unknown as PassThrough & ServerResponse
