@@ -1,5 +1,5 @@
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { PaperOrdering } from '#tools/replay/paper/paper-ordering.ts'
+import { ContextIndex } from '#tools/replay/paper/context-index.ts'
 import { benchChunks } from './bench-chunks.ts'
 import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'
@@ -30,7 +30,7 @@ const maybe = (figure: number | undefined, show: (figure: number) => string): st
   figure === undefined ? '-' : show(figure)
 
 function printIndex(): void {
-  const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
+  const orderings = { reprise: () => new PrefixOrdering(), paper: () => new ContextIndex() }
   const figures = Object.entries(orderings).flatMap(([ordering, create]) =>
     [1_000, 100_000].map((stored) => ({ ordering, ...benchIndex(create(), stored, corpusFor(stored)) })),
   )

@@ -1,7 +1,6 @@
 import { offlinePlans } from './policies/offline-plans.ts'
 import type { PlannedRequest } from './policies/policy.ts'
 import { toReplayRequests } from './replay-request.ts'
-import { checkOrder } from './run/replay-run.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Plans a batch of contexts offline. Returns a line of JSON for each request, in execution order. */
@@ -11,9 +10,7 @@ export async function plan(path: string, tell: (note: string) => void): Promise<
   return offlinePlans.reprise(toReplayRequests(requests)).map(renderPlanned)
 }
 
-function renderPlanned(planned: PlannedRequest): string {
-  checkOrder('reprise', planned)
-  const { request, order, group, searchPath } = planned
+function renderPlanned({ request, order, group, searchPath }: PlannedRequest): string {
   const rank = request.trace.blocks.map(({ id }) => id)
   const blocks = order.map((place) => rank[place]!)
   return `${JSON.stringify({ query_id: request.trace.queryId, blocks, rank, group, search_path: searchPath })}\n`

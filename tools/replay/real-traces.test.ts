@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { type ReplaySettings, replayDefaults as settings } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { toRatio } from './report/replay-report.ts'
+import { countSeenBefore } from './run/prompt-layout.ts'
 import { replayTrace } from './run/replay-trace.ts'
-import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Real traces may not be copied into the project. If there are any, they are next to the checkout. */

@@ -6,9 +6,8 @@ import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { createProgress } from './report/replay-progress.ts'
 import { type ReplayReport, renderOrders, toBoundReport, toPolicyReport } from './report/replay-report.ts'
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
-import { PromptLayout } from './run/prompt-layout.ts'
+import { countSeenBefore, PromptLayout } from './run/prompt-layout.ts'
 import { replayTrace } from './run/replay-trace.ts'
-import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Receives notes that are not part of the report. */

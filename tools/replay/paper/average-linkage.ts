@@ -88,8 +88,6 @@ function nameClusters(merges: readonly Merge[], n: number): Merge[] {
   const firstOf = (item: number): number => {
     let root = item
     while (parent[root] !== root) root = parent[root]!
-    // path compression
-    for (let at = item; at !== root; ) [at, parent[at]] = [parent[at]!, root]
     return root
   }
   return merges.map(({ a, b, distance }, k) => {

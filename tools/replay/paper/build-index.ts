@@ -3,7 +3,7 @@ import { alignContext } from '#index/plan/align-context.ts'
 import { averageLinkage, type Merge, pairIndex } from './average-linkage.ts'
 import { contextDistance } from './context-distance.ts'
 import { ContextIndex } from './context-index.ts'
-import { attach, type ContextNode, createNode } from './context-tree.ts'
+import { ContextNode } from './context-tree.ts'
 
 type CompareBlocks = (a: BlockId, b: BlockId) => number
 
@@ -66,7 +66,7 @@ function intersect(leaves: readonly Context[], merges: readonly Merge[], compare
  * first. A virtual node that adds nothing to its parent is left out, and its children are attached to that parent.
  */
 function hangTree(leaves: readonly Leaf[], merges: readonly Merge[], contents: readonly Context[]): ContextIndex {
-  const root = createNode([])
+  const root = new ContextNode([])
   const leafOf = new Map<RequestId, ContextNode>()
   // not recursive, because a dendrogram can be as deep as it has leaves
   const left = contents.length > 0 ? [{ cluster: contents.length - 1, parent: root }] : []
@@ -78,13 +78,13 @@ function hangTree(leaves: readonly Leaf[], merges: readonly Merge[], contents: r
     let node = parent
     if (leaf || content.length > parent.blocks.length) {
       const blocks = alignContext(content, parent.blocks).map((place) => content[place]!)
-      node = createNode(blocks)
-      attach(parent, node)
+      node = new ContextNode(blocks)
+      parent.attach(node)
     }
     for (const request of leaf?.requests ?? []) leafOf.set(request, node)
     if (merge) left.push({ cluster: merge.b, parent: node }, { cluster: merge.a, parent: node })
   }
-  return new ContextIndex({ root, leaves: leafOf })
+  return new ContextIndex(root, leafOf)
 }
 
 /** Blocks that appear first in the batch come first. */

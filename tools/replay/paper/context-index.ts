@@ -1,6 +1,8 @@
 import type { Context, RequestId } from '#index/context-block.ts'
+import type { Ordering, OrderingIndex } from '#index/ordering/ordering-index.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import { contextDistance, firstPlaces } from './context-distance.ts'
-import { attach, type ContextNode, createNode, detach, replace, searchPath } from './context-tree.ts'
+import { ContextNode } from './context-tree.ts'
 
 /** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
 interface ContextMatch {
@@ -10,22 +12,25 @@ interface ContextMatch {
 
 /**
  * The context index (ContextPilot §4): a tree of the contexts that an engine holds. Every virtual node is a prefix with
- * which contexts were sent. Synchronous and deterministic: equal histories give equal trees.
+ * which contexts were sent. Synchronous and deterministic: equal histories give equal trees. Sizes of blocks are ignored.
  */
-export class ContextIndex {
+export class ContextIndex implements OrderingIndex {
   readonly root: ContextNode
   readonly #leaves: Map<RequestId, ContextNode>
 
   /** Creates an empty index, or one over a tree that was built from a batch (build-index.ts). */
-  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode> } = {}) {
-    this.root = options.root ?? createNode([])
-    this.#leaves = options.leaves ?? new Map()
-    for (const leaf of this.#leaves.values()) leaf.requests += 1
+  constructor(root: ContextNode = new ContextNode([]), leaves: Map<RequestId, ContextNode> = new Map()) {
+    this.root = root
+    this.#leaves = leaves
+    for (const leaf of leaves.values()) leaf.requests += 1
   }
 
   /** Number of nodes below the root. */
   get nodes(): number {
-    return countNodes(this.root)
+    const nodes = new Set<ContextNode>()
+    for (const leaf of this.#leaves.values())
+      for (let at = leaf; at.parent && !nodes.has(at); at = at.parent) nodes.add(at)
+    return nodes.size
   }
 
   /** Number of requests whose contexts are held. */
@@ -50,17 +55,23 @@ export class ContextIndex {
     return { node, prefix: node.blocks.filter((block) => wanted.has(block)) }
   }
 
+  /** Orders a context (Algorithm 2): what it shares with the node of its search comes first. */
+  order(context: Context): Ordering {
+    const { node, prefix } = this.search(context)
+    return { order: alignContext(context, prefix), searchPath: node.path }
+  }
+
   /**
    * Inserts a context, as it was sent, under the id of its request, at the node that a search finds (§4.2). An internal
    * node gets it as a child. A leaf is replaced by a new internal node with the prefix that both share. Equal contexts
-   * share a leaf.
+   * share a leaf. It searches again with the context as sent, because other requests may have come and gone since it was
+   * ordered.
    */
-  insert(context: Context, request: RequestId): ContextNode {
+  insert(context: Context, _sizes: readonly number[], request: RequestId): void {
     this.remove(request)
     const leaf = this.#place(context, this.search(context).node)
     leaf.requests += 1
     this.#leaves.set(request, leaf)
-    return leaf
   }
 
   /** Removes a request and prunes what only it held, up to the first node that others need. O(h). */
@@ -80,29 +91,24 @@ export class ContextIndex {
 
   /** Returns the search path of a request's leaf. */
   pathOf(request: RequestId): number[] | undefined {
-    const leaf = this.#leaves.get(request)
-    return leaf && searchPath(leaf)
+    return this.#leaves.get(request)?.path
   }
 
   #place(context: Context, node: ContextNode): ContextNode {
     if (node.requests > 0 && equalContexts(node.blocks, context)) return node
-    const leaf = createNode(context)
-    const parent = node.parent
-    if (node.requests === 0 || !parent) {
-      attach(node, leaf)
-      return leaf
-    }
+    const leaf = new ContextNode(context)
+    const { parent } = node
     // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
     const shared = commonPrefix(node.blocks, context)
+    if (node.requests === 0 || !parent) node.attach(leaf)
     // like an empty node (Algorithm 4, line 16), one that adds nothing is left out and its children go to its parent
-    if (addsNothing(shared, parent)) {
-      attach(parent, leaf)
-      return leaf
+    else if (shared.every((block) => firstPlaces(parent.blocks).has(block))) parent.attach(leaf)
+    else {
+      const virtual = new ContextNode(shared)
+      node.replaceBy(virtual)
+      virtual.attach(node)
+      virtual.attach(leaf)
     }
-    const virtual = createNode(shared)
-    replace(node, virtual)
-    attach(virtual, node)
-    attach(virtual, leaf)
     return leaf
   }
 
@@ -113,9 +119,9 @@ export class ContextIndex {
       const [only] = at.children.values()
       // a virtual node with one child left is not shared: the child replaces it
       if (only) {
-        detach(only)
-        replace(at, only)
-      } else detach(at)
+        only.detach()
+        at.replaceBy(only)
+      } else at.detach()
       at = only ? undefined : parent
     }
   }
@@ -134,27 +140,11 @@ function nearestChild(node: ContextNode, context: Context): ContextNode | undefi
     const places = firstPlaces(child.blocks)
     if (!added.some((block) => places.has(block))) continue
     const distance = contextDistance(context, child.blocks)
-    if (distance > least || (distance === least && child.slot > nearest!.slot)) continue
+    if (distance >= least) continue
     nearest = child
     least = distance
   }
   return nearest
-}
-
-function addsNothing(blocks: Context, parent: ContextNode): boolean {
-  const inherited = new Set(parent.blocks)
-  return blocks.every((block) => inherited.has(block))
-}
-
-function countNodes(root: ContextNode): number {
-  let nodes = 0
-  // a built tree can be as deep as it has leaves: too deep to recurse
-  const left = [root]
-  for (let at = left.pop(); at; at = left.pop()) {
-    nodes += at.children.size
-    for (const child of at.children.values()) left.push(child)
-  }
-  return nodes
 }
 
 function equalContexts(a: Context, b: Context): boolean {

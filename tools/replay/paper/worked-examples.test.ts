@@ -4,7 +4,6 @@ import { annotateOrder } from '#index/dedup/annotate-context.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { buildIndex } from './build-index.ts'
 import type { ContextIndex } from './context-index.ts'
-import { searchPath } from './context-tree.ts'
 import { nodeAt } from './node-at.fixture.ts'
 
 // ContextPilot, Figures 5 and 6, with the paper's contexts and numbers
@@ -26,7 +25,7 @@ function send(index: ContextIndex, name: string, ...ids: number[]): string[] {
   const received = context(...ids)
   const match = index.search(received)
   const ordered = alignContext(received, match.prefix).map((place) => received[place]!)
-  index.insert(ordered, request(name))
+  index.insert(ordered, [], request(name))
   return ordered
 }
 
@@ -50,7 +49,7 @@ test('Figure 6: initial contexts inherit the prefix of their parent', () => {
 test('§4.2: C6 {2, 1, 4} is found at C4 by the path [0, 0] and inserted at [0, 0, 2]', () => {
   const index = buildPaperIndex()
   const match = index.search(context(2, 1, 4))
-  expect(searchPath(match.node)).toEqual([0, 0])
+  expect(match.node.path).toEqual([0, 0])
   expect(send(index, 'C6', 2, 1, 4)).toEqual(['1', '2', '4'])
   expect(index.pathOf(request('C6'))).toEqual([0, 0, 2])
 })

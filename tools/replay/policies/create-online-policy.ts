@@ -1,15 +1,15 @@
 import type { Context } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { PaperOrdering } from '../paper/paper-ordering.ts'
+import { ContextIndex } from '../paper/context-index.ts'
 import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
-import type { OnlinePolicy, OrderingName } from './policy.ts'
-import { rankOrder, sortedOrder } from './static-orders.ts'
+import { type OnlinePolicy, type OrderingName, rankOrder, sortedOrder } from './policy.ts'
 
 const creators: Readonly<Record<OrderingName, () => OnlinePolicy>> = {
-  rank: () => new StaticPolicy(rankOrder),
-  sorted: () => new StaticPolicy(sortedOrder),
-  paper: () => new IndexPolicy(() => new PaperOrdering()),
+  rank: () => alone(rankOrder),
+  sorted: () => alone(sortedOrder),
+  paper: () => new IndexPolicy(() => new ContextIndex()),
   reprise: () => new IndexPolicy(() => new PrefixOrdering()),
 }
 
@@ -19,20 +19,8 @@ export function createOnlinePolicy(name: OrderingName): OnlinePolicy {
 }
 
 /** Orders every request by itself, whatever was sent before. */
-class StaticPolicy implements OnlinePolicy {
-  readonly #orderOf: (request: ReplayRequest) => readonly number[]
-
-  constructor(orderOf: (request: ReplayRequest) => readonly number[]) {
-    this.#orderOf = orderOf
-  }
-
-  order(request: ReplayRequest): readonly number[] {
-    return this.#orderOf(request)
-  }
-
-  sent(): void {}
-
-  cut(): void {}
+function alone(order: OnlinePolicy['order']): OnlinePolicy {
+  return { order, sent: () => {}, cut: () => {} }
 }
 
 /** What the index holds of a request. */
@@ -84,8 +72,6 @@ export class IndexPolicy implements OnlinePolicy {
   }
 
   #indexOf(scope: string): OrderingIndex {
-    const index = this.#indexes.get(scope) ?? this.#createIndex()
-    this.#indexes.set(scope, index)
-    return index
+    return getOrMake(this.#indexes, scope, this.#createIndex)
   }
 }

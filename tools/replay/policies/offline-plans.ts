@@ -5,8 +5,7 @@ import { planContexts } from '#index/plan/plan-contexts.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { buildIndex } from '../paper/build-index.ts'
 import { type ReplayRequest, toRequestId } from '../replay-request.ts'
-import type { OrderingName, PlanBatch, PlannedRequest } from './policy.ts'
-import { rankOrder, sortedOrder } from './static-orders.ts'
+import { type OrderingName, type PlanBatch, type PlannedRequest, rankOrder, sortedOrder } from './policy.ts'
 
 /** How each policy plans a batch. */
 export const offlinePlans: Readonly<Record<OrderingName, PlanBatch>> = {

@@ -4,8 +4,7 @@ import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { replayTrace } from '../run/replay-trace.ts'
 import { offlinePlans } from './offline-plans.ts'
-import { type OrderingName, policyNames } from './policy.ts'
-import { sortedOrder } from './static-orders.ts'
+import { type OrderingName, policyNames, sortedOrder } from './policy.ts'
 
 const settings: ReplaySettings = {
   ...replayDefaults,

@@ -1,5 +1,5 @@
 import type { ReplayMode } from '../replay-options.ts'
-import type { ReplayRun } from '../run/replay-run.ts'
+import type { ReplayRun } from '../run/replay-trace.ts'
 
 /** The results of one policy. */
 export interface PolicyReport {

@@ -107,7 +107,7 @@ export class PromptLayout {
 }
 
 /** Returns the blocks of a prompt, and the pieces around them if the trace has them. */
-export function piecesOf(request: ReplayRequest): TraceBlock[] {
+function piecesOf(request: ReplayRequest): TraceBlock[] {
   const { around } = request.trace
   return [...listOf(request).flat(), ...(around?.front ?? []), ...(around?.rest ?? [])]
 }
@@ -132,6 +132,26 @@ function orderWordsOf({ trace: { list } }: ReplayRequest, order: readonly number
 }
 
 /** Returns whether the prompt gets a system prompt and a question, whose texts are unknown. */
-export function isFramed({ trace: { around } }: ReplayRequest): boolean {
+function isFramed({ trace: { around } }: ReplayRequest): boolean {
   return !around
+}
+
+/**
+ * Returns the upper bound for any order: the prompt tokens in blocks, or in the system prompt, that an earlier request
+ * of the tenant had at any position. No prefix cache can share more, and one of whole pages shares slightly less.
+ */
+export function countSeenBefore(requests: readonly ReplayRequest[], { systemTokens }: PromptFrame): number {
+  const divided = new BlockParts()
+  const seenBy = new Map<string, Set<string>>()
+  let tokens = 0
+  for (const request of requests) {
+    const seen = seenBy.get(request.tenant)
+    const parts = piecesOf(request).flatMap((block) => divided.of(block).parts)
+    if (seen && isFramed(request)) tokens += systemTokens
+    if (seen) tokens += parts.reduce((sum, part) => sum + (seen.has(part.key) ? part.tokens : 0), 0)
+    const known = seen ?? new Set()
+    for (const { key } of parts) known.add(key)
+    seenBy.set(request.tenant, known)
+  }
+  return tokens
 }

@@ -4,9 +4,9 @@ import type { OnlinePolicy } from '../policies/policy.ts'
 import { replayDefaults } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { anyRequests, requestsOf, type Sized } from '../requests.fixture.ts'
-import type { ReplayRun } from './replay-run.ts'
+import { countSeenBefore } from './prompt-layout.ts'
+import type { ReplayRun } from './replay-trace.ts'
 import { replayTrace } from './replay-trace.ts'
-import { countSeenBefore } from './seen-before.ts'
 
 const frame = { systemTokens: 16, questionTokens: 4 }
 const a: Sized = ['a', 16]

@@ -2,12 +2,28 @@ import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
 import { offlinePlans } from '../policies/offline-plans.ts'
-import type { OnlinePolicy, OrderingName, PlanBatch } from '../policies/policy.ts'
-import { rankOrder } from '../policies/static-orders.ts'
+import { type OnlinePolicy, type OrderingName, type PlanBatch, rankOrder } from '../policies/policy.ts'
 import type { ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { PromptLayout } from './prompt-layout.ts'
-import { checkOrder, type ReplayRun, type SentRequest } from './replay-run.ts'
+
+/** A request and the order in which its blocks were sent. */
+interface SentRequest {
+  readonly request: ReplayRequest
+  readonly order: readonly number[]
+}
+
+/** The result of running a trace under one policy. */
+export interface ReplayRun {
+  readonly policy: string
+  /** in execution order */
+  readonly sent: readonly SentRequest[]
+  readonly cachedTokens: number
+  readonly promptTokens: number
+  /** time that the policy took for each request, in microseconds */
+  readonly microseconds: readonly number[]
+  readonly seconds: number
+}
 
 /** A policy of somebody else, for comparison. */
 interface RivalPolicy {
@@ -50,6 +66,17 @@ export function replayTrace(
 
 function toPolicy(name: OrderingName): RivalPolicy {
   return { name, online: createOnlinePolicy(name), offline: offlinePlans[name] }
+}
+
+/** Throws a `ConfigError` unless the order sends each block exactly once. */
+function checkOrder(policy: string, { request, order }: SentRequest): void {
+  const seen = new Set(order)
+  const count = request.context.length
+  const isPermutation =
+    order.length === count && seen.size === count && order.every((place) => place in request.context)
+  if (isPermutation) return
+  const name = JSON.stringify(request.trace.queryId)
+  throw new ConfigError(`internal error: the policy ${policy} gave no permutation of the blocks of request ${name}`)
 }
 
 /** Plans the whole trace as one batch and runs it. Every request is charged an equal share of the planning time. */

@@ -1,13 +1,59 @@
 import type { BlockId } from '#index/context-block.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
-import { readFlag, readName, readNames, readNumber, readSentRequest, readText, readTexts } from './read-fields.ts'
+import {
+  type Name,
+  readCount,
+  readFlag,
+  readListField,
+  readName,
+  readNames,
+  readNumber,
+  readSentRequest,
+  readStretches,
+  readText,
+  readTexts,
+} from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
-import { readList } from './read-list.ts'
-import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
+import { defaultTenant, type Trace, type TraceList, type TraceRequest } from './trace.ts'
 import { keyOf, TraceBlock } from './trace-block.ts'
 
-/** What to do with a request that names an unknown block: count the block as one token, leave out, or throw. */
+/** What to do with unknown blocks: count them as one token, leave out the requests that name them, or throw. */
 type UnknownBlocks = 'one_token' | 'leave_out' | 'refuse'
+
+/**
+ * Reads lines of blocks. In a damaged file, one may be given twice: recorders estimate its size again after a disk
+ * failure, and the first counts.
+ */
+export function readBlocks(
+  lines: readonly Line[],
+  unknown: UnknownBlocks,
+  isDamaged: boolean,
+): Map<BlockId, TraceBlock> {
+  const blocks = new Map<BlockId, TraceBlock>()
+  for (const line of lines) {
+    const block = readBlock(line, unknown)
+    const known = blocks.get(block.key)
+    if (!known) blocks.set(block.key, block)
+    else if (isDamaged) continue
+    else if (known.text !== block.text || (block.text === undefined && known.tokens !== block.tokens)) {
+      throw new ConfigError(`${line.where}: block ${block.key} was given before, with another content`)
+    }
+  }
+  return blocks
+}
+
+function readBlock(line: Line, unknown: UnknownBlocks): TraceBlock {
+  const id = readName(line, 'id')
+  if (id === undefined) throw new ConfigError(`${line.where}: a block needs an "id", a string or a number`)
+  const text = readText(line, 'text')
+  const tokens = readCount(line, 'tokens')
+  if (text === undefined && tokens === undefined) {
+    if (unknown === 'one_token') return new TraceBlock(id, { tokens: 1 })
+    throw new ConfigError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
+  }
+  const stretches = readStretches(line, 'stretches')?.map(([key, characters]) => ({ key, characters }))
+  return new TraceBlock(id, { text, tokens, characters: readCount(line, 'characters'), stretches })
+}
 
 /** Reads request lines and sorts them by arrival. `incomplete`: requests left out because of unknown blocks. */
 export function readContexts(
@@ -40,11 +86,11 @@ export function readContexts(
   }
 }
 
-function readRequest(line: Line, find: (id: string | number) => TraceBlock): TraceRequest {
-  const list = line.fields.blocks === undefined && line.fields.top100 !== undefined ? 'top100' : 'blocks'
+function readRequest(line: Line, find: (id: Name) => TraceBlock): TraceRequest {
+  const { blocks: own, top100, front, rest } = line.fields
   const conversation = readName(line, 'conversation')
-  const { front, rest } = line.fields
-  const blocks = readNames(line, list)
+  const blocks = readNames(line, own === undefined && top100 !== undefined ? 'top100' : 'blocks')
+  const hasAround = front !== undefined || rest !== undefined
   return {
     queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
     query: readText(line, 'query') ?? readText(line, 'question'),
@@ -53,10 +99,9 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
     tenant: readText(line, 'tenant') ?? defaultTenant,
     blocks: blocks.map(find),
     list: readList(line, blocks.length, find),
-    around:
-      front === undefined && rest === undefined
-        ? undefined
-        : { front: readNames(line, 'front').map(find), rest: readNames(line, 'rest').map(find) },
+    around: hasAround
+      ? { front: readNames(line, 'front').map(find), rest: readNames(line, 'rest').map(find) }
+      : undefined,
     route: readText(line, 'route'),
     reorder: readFlag(line, 'reorder'),
     request: readSentRequest(line, 'request'),
@@ -64,7 +109,30 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
 }
 
 /** Derives an id that is the same in every run. */
-function deriveId(line: Line, conversation: string | number | undefined): string {
+function deriveId(line: Line, conversation: Name | undefined): string {
   const turn = readName(line, 'turn') ?? readName(line, 'q')
   return conversation === undefined || turn === undefined ? `line ${line.number}` : `${conversation}/${turn}`
+}
+
+/** Reads how a list of `count` blocks is marked; undefined if the line does not say. */
+function readList(line: Line, count: number, find: (id: Name) => TraceBlock): TraceList | undefined {
+  const value = readListField(line, 'list')
+  if (value === undefined) return undefined
+  const { blocks, labels = [], gaps, shortened, stays = false, order_tokens: orderTokens = 0 } = value
+  const isComplete =
+    blocks.length === count &&
+    gaps.length === Math.max(0, count - 1) &&
+    (shortened ?? blocks).length === count &&
+    (labels.length === count || ![...blocks, ...(shortened ?? [])].some((pieces) => pieces?.includes(null)))
+  if (!isComplete) throw new ConfigError(`${line.where}: "list" does not have as many parts as "blocks"`)
+  const findAll = (ids: readonly (Name | null)[]): (TraceBlock | undefined)[] =>
+    ids.map((id) => (id === null ? undefined : find(id)))
+  return {
+    blocks: blocks.map(findAll),
+    shortened: (shortened ?? []).map((ids) => (ids ? findAll(ids) : undefined)),
+    labels: labels.map(find),
+    gaps: gaps.map((ids) => ids.map(find)),
+    stays,
+    orderTokens,
+  }
 }

@@ -12,7 +12,7 @@ export interface Line {
 }
 
 /** The lines of a file, and how much of it could not be read. */
-export interface JsonLines {
+interface JsonLines {
   readonly lines: readonly Line[]
   /** how many of the file's bytes are left out because they are cut or damaged */
   readonly lost: number

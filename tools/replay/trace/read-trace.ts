@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ConfigError } from '#proxy/common/errors.ts'
-import { readBlocks } from './read-blocks.ts'
-import { readContexts } from './read-contexts.ts'
-import { type JsonLines, readJsonLines } from './read-json-lines.ts'
+import { readBlocks, readContexts } from './read-contexts.ts'
+import { readJsonLines } from './read-json-lines.ts'
 import type { Trace } from './trace.ts'
 
 const requestFiles = ['queries.jsonl', 'turns.jsonl', 'questions.jsonl']
@@ -31,32 +30,19 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   }
   const blocks = found.blocks === undefined ? { lines: [], lost: 0, size: 0 } : await readJsonLines(found.blocks)
   const unknown = unknownSizes ? 'one_token' : blocks.lost > 0 ? 'leave_out' : 'refuse'
-  const known = readBlocks(blocks.lines, { needsSizes: !unknownSizes, isDamaged: blocks.lost > 0 })
+  const known = readBlocks(blocks.lines, unknown, blocks.lost > 0)
   const { incomplete, ...read } = readContexts(lines, known, unknown)
-  tellOfDamage(
-    [
-      [found.requests, requests],
-      [found.blocks ?? '', blocks],
-    ],
-    incomplete,
-    warn,
-  )
-  return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
-}
-
-/** Says in one line how many bytes of which files, and how many requests for lack of them, are left out. */
-function tellOfDamage(
-  files: readonly (readonly [file: string, read: JsonLines])[],
-  incomplete: number,
-  warn: (message: string) => void,
-): void {
-  const damaged = files.filter(([, { lost }]) => lost > 0)
-  if (damaged.length === 0) return
-  const losses = damaged.map(([file, { lost, size }]) => {
+  const damaged = [
+    { file: found.requests, ...requests },
+    { file: found.blocks, ...blocks },
+  ].filter(({ lost }) => lost > 0)
+  const losses = damaged.map(({ file, lost, size }) => {
     return `${file} is cut or damaged: ${lost} of its ${size} bytes are left out`
   })
   const further = incomplete > 0 ? `, and ${incomplete} requests that name blocks of it` : ''
-  warn(losses.join('; ') + further)
+  // one line says how much is left out of both files, and how many requests for lack of their blocks
+  if (losses.length > 0) warn(losses.join('; ') + further)
+  return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
 }
 
 function warnOnStderr(message: string): void {
@@ -81,23 +67,13 @@ function readCapacity(folder: string): number | undefined {
   }
 }
 
-interface FoundTrace {
-  readonly requests: string
-  readonly blocks: string | undefined
-}
-
 /** Finds the files of a trace, given as its folder or its file of requests. Throws a `ConfigError` if there is none. */
-function findTrace(path: string): FoundTrace {
+function findTrace(path: string): { readonly requests: string; readonly blocks: string | undefined } {
   if (!existsSync(path)) throw new ConfigError(`the trace ${path} does not exist`, 2)
-  const requests = statSync(path).isDirectory() ? findRequests(path) : path
-  return { requests, blocks: findFile(dirname(requests), ['blocks.jsonl']) }
-}
-
-function findRequests(folder: string): string {
-  const found = findFile(folder, requestFiles)
-  if (found !== undefined) return found
+  const requests = statSync(path).isDirectory() ? findFile(path, requestFiles) : path
+  if (requests !== undefined) return { requests, blocks: findFile(dirname(requests), ['blocks.jsonl']) }
   const wanted = requestFiles.join(' or ')
-  throw new ConfigError(`the trace folder ${folder} has no ${wanted} (with or without .gz)`, 2)
+  throw new ConfigError(`the trace folder ${path} has no ${wanted} (with or without .gz)`, 2)
 }
 
 function findFile(folder: string, names: readonly string[]): string | undefined {
