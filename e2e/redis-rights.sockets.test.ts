@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { RunningProxy } from '#proxy/start/main.ts'
 import { checkRedis } from '#tools/doctor/check-redis.ts'
 import type { Finding } from '#tools/doctor/finding.ts'
-import { neededCommands } from '#tools/doctor/redis-rights.ts'
+import { neededCommands } from '#tools/doctor/check-redis.ts'
 import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 import { SharedConversation, startSharedProxy } from './shared-conversation.ts'

@@ -9,6 +9,8 @@ export interface SubscriberOptions {
   readonly eventsUrl: string
   /** without it, gaps cannot be filled */
   readonly replayUrl?: string | undefined
+  /** Something answers at the address. */
+  onConnected?(): void
   /** The next batch, in order. */
   onBatch(batch: KvEventBatch): void
   /** Everything heard before is void. */
@@ -51,6 +53,7 @@ export class EventSubscriber {
     this.#socket = new Subscriber({ receiveHighWaterMark: 0, linger: 0, reconnectMaxInterval: 1_000 })
     this.#socket.events.on('disconnect', () => this.#order.disconnected())
     this.#socket.events.on('connect', () => this.#order.check())
+    this.#socket.events.on('handshake', () => options.onConnected?.())
     this.#socket.connect(options.eventsUrl)
     // any topic: a publisher has only one
     this.#socket.subscribe()
@@ -85,13 +88,12 @@ export class EventSubscriber {
   async #read(): Promise<void> {
     for await (const frames of this.#socket) {
       const sequence = readSequence(frames.at(-2))
-      if (sequence === undefined || frames.length < 2) continue
-      if (sequence > BigInt(Number.MAX_SAFE_INTEGER)) {
-        this.#fault(new KvEventError('A sequence number is larger than any that an engine reaches.'))
+      if (sequence === undefined) {
+        this.#fault(new KvEventError('A message has no sequence number, or a larger one than any engine reaches.'))
         continue
       }
       this.#heardSinceCheck = true
-      this.#deliver(Number(sequence), frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
+      this.#deliver(sequence, frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
     }
   }
 

@@ -45,18 +45,22 @@ export async function askReplay(
   }
 }
 
-/** Reads the sequence from a frame; undefined if the frame is not a sequence. */
-export function readSequence(frame: Uint8Array | undefined): bigint | undefined {
-  if (frame?.length !== sequenceBytes) return undefined
-  return Buffer.from(frame.buffer, frame.byteOffset, sequenceBytes).readBigUInt64BE(0)
+/** Reads the sequence from a frame; undefined if the frame is none, or holds a number that no engine reaches. */
+export function readSequence(frame: Uint8Array | undefined): number | undefined {
+  const sequence = frame && readNumber(frame)
+  return sequence === undefined || sequence > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(sequence)
+}
+
+function readNumber({ buffer, byteOffset, length }: Uint8Array): bigint | undefined {
+  return length === sequenceBytes ? Buffer.from(buffer, byteOffset, length).readBigUInt64BE(0) : undefined
 }
 
 /** A reply is `["", topic, sequence, payload]`; vLLM before 0.25 sends no topic. */
 function readReply(frames: readonly Uint8Array[]): SequencedPayload | 'end' | undefined {
-  const sequence = readSequence(frames.at(-2))
-  if (sequence === endOfReplay) return 'end'
-  if (sequence === undefined || sequence > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
-  return { sequence: Number(sequence), payload: frames.at(-1)! }
+  const [frame, payload] = frames.slice(-2)
+  if (frame && readNumber(frame) === endOfReplay) return 'end'
+  const sequence = readSequence(frame)
+  return sequence === undefined || !payload ? undefined : { sequence, payload }
 }
 
 function writeSequence(sequence: number): Buffer {

@@ -1,9 +1,8 @@
 import { statusOf } from '#proxy/common/errors.ts'
 import { endlessHops } from '#proxy/http/forwarded-headers.ts'
+import type { CheckedEngine, MirroredReplica } from './check-proxy.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
-import type { CheckedEngine, MirroredReplica } from './engine/check-mirror.ts'
-import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
-import { checkReachable } from './engine/check-reachable.ts'
+import { checkReachable, contextLengthOf, judgeContextLength, selectModel } from './engine/check-models.ts'
 import { checkTokenEndpoint } from './engine/check-token-endpoint.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
 import { judgeFacts } from './engine/engine-facts.ts'
@@ -11,7 +10,7 @@ import { answersReplays, EventWatch } from './engine/event-watch.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
 import { type DoctorOptions, type Finding, warning } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
-import { checkPromptLength } from './prefix-cache/check-prompt-length.ts'
+import { checkPromptLength } from './prefix-cache/page-size.ts'
 
 /** The findings about an engine, and what the other checks need to know about it. */
 interface CheckedEngineReport extends CheckedEngine {

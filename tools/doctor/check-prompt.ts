@@ -6,7 +6,7 @@ import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
 import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
 import { type Finding, fatal, ok, warning } from './finding.ts'
-import { judgeVolatileText } from './judge-volatile-text.ts'
+import { judgeVolatileText } from './volatile-text.ts'
 
 /** A prompt and where it comes from. */
 interface PromptSource {

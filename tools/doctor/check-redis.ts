@@ -12,7 +12,6 @@ import {
 } from '#proxy/redis/connection/redis-command.ts'
 import { runCommands } from '#proxy/redis/connection/run-commands.ts'
 import { type Finding, fatal, notChecked, ok, warning } from './finding.ts'
-import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
 
 const probes = 21
 const oldestVersion = 7
@@ -20,6 +19,44 @@ const oldestVersion = 7
 const longestMilliseconds = 5
 const unreached = 'cannot be reached'
 const copyScript = "return redis.call('GET', KEYS[1])"
+
+/** The Redis commands that the proxy and its scripts use, each with harmless arguments, on keys of one slot. */
+const rightsProbes = [
+  'get KEY',
+  'set KEY:text x EX 60',
+  'exists KEY',
+  'eval return 1 KEY',
+  'hset KEY:hash a 1',
+  'hget KEY:hash a',
+  'hmget KEY:hash a',
+  'hvals KEY:hash',
+  'hlen KEY:hash',
+  'hincrby KEY:hash b 1',
+  'hdel KEY:hash a b',
+  'zadd KEY:set 1 a',
+  'zrange KEY:set 0 -1',
+  'zincrby KEY:set 1 b',
+  'zremrangebyrank KEY:set 1 0',
+  'zrem KEY:set a',
+  'xadd KEY:feed MAXLEN ~ 1 * v 1',
+  'expire KEY:feed 60',
+  'xread COUNT 1 STREAMS KEY:feed 0-0',
+  'xrevrange KEY:feed + - COUNT 1',
+  'del KEY:text KEY:hash KEY:set KEY:feed',
+  'unlink KEY:text KEY:hash KEY:set KEY:feed',
+]
+/** Removes the remaining keys, with whichever command the user has the right to. */
+const forgetting = ['unlink', 'del'].map((name) => `${name} KEY KEY:text KEY:hash KEY:set KEY:feed`)
+
+/** The commands that the Redis user needs on the keys of reprise. */
+export const neededCommands: readonly string[] = rightsProbes.map((probe) => probe.split(' ')[0]!)
+
+function toCommand(key: string): (probe: string) => RedisCommand {
+  return (probe) => {
+    const [name, ...args] = probe.split(' ').map((word) => word.replace('KEY', key))
+    return { key, name: name!, args }
+  }
+}
 
 /** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
 export async function checkRedis(
@@ -84,8 +121,12 @@ async function ask(client: RedisClient, database: number): Promise<RedisAnswers>
     taken.push(performance.now() - started)
   }
   const info = await client.info().catch(() => undefined)
-  const missing = findMissingRights(await runCommands(client, probeRights(key)))
-  await runCommands(client, forgetProbes(key))
+  const tried = await runCommands(client, rightsProbes.map(toCommand(key)))
+  await runCommands(client, forgetting.map(toCommand(key)))
+  const missing = neededCommands.filter((_, i) => {
+    const reply = tried[i]!
+    return 'error' in reply && reply.error.message.startsWith('NOPERM')
+  })
   return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
 }
 

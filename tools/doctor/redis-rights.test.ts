@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { forgetTurn, rememberExplicitTurn } from '#proxy/redis/conversations/shared-conversation-store.ts'
 import { readMirrorStatus, writeMirror } from '#proxy/redis/mirror/mirror-scripts.ts'
 import { addHotBlocks, clearHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
-import { neededCommands } from './redis-rights.ts'
+import { neededCommands } from './check-redis.ts'
 
 const scripts = { addHotBlocks, clearHotBlocks, forgetTurn, readMirrorStatus, rememberExplicitTurn, writeMirror }
 

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Subscriber } from 'zeromq'
-import { decodeBatch } from '#engine-adapters/kv-events/decode-batch.ts'
-import { askReplay, readSequence } from '#engine-adapters/kv-events/replay-client.ts'
+import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
+import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
+import { askReplay } from '#engine-adapters/kv-events/replay-client.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 
 /** The cache events received from an engine while it computed prompts. */
 export interface HeardEvents {
   /** whether a publisher answered at the address */
-  readonly isConnected: boolean
-  readonly batches: number
+  isConnected: boolean
+  batches: number
   /** blocks that were reported as stored */
-  readonly blocks: number
+  blocks: number
   /** whether blocks are named by content, because their hashes cannot be computed here */
-  readonly isByContent: boolean
+  isByContent: boolean
   /** events of kinds that are not known */
-  readonly unknown: number
+  unknown: number
   /** why the last message could not be read */
-  readonly fault: string | undefined
+  fault: string | undefined
 }
 
 /** If there is a publisher, its handshake takes no longer than this. */
@@ -27,76 +27,66 @@ const pollMilliseconds = 20
 
 /** Listens to an engine's cache events while it is checked. */
 export class EventWatch {
-  readonly #socket: Subscriber
-  readonly #reading: Promise<void>
+  readonly #subscriber: EventSubscriber
   readonly #cache = new ReportedCache(() => {})
-  #heard: HeardEvents = { isConnected: false, batches: 0, blocks: 0, isByContent: false, unknown: 0, fault: undefined }
+  readonly #heard: HeardEvents = {
+    isConnected: false,
+    batches: 0,
+    blocks: 0,
+    isByContent: false,
+    unknown: 0,
+    fault: undefined,
+  }
 
   constructor(eventsUrl: string) {
-    this.#socket = new Subscriber({ receiveHighWaterMark: 0, linger: 0 })
-    this.#socket.events.on('handshake', () => {
-      this.#heard = { ...this.#heard, isConnected: true }
+    this.#subscriber = new EventSubscriber({
+      eventsUrl,
+      onConnected: () => {
+        this.#heard.isConnected = true
+      },
+      onBatch: (batch) => this.#take(batch),
+      onLost: () => {},
+      onFault: (error) => {
+        this.#heard.fault = (error as Error).message
+      },
     })
-    this.#socket.connect(eventsUrl)
-    this.#socket.subscribe()
-    // closing the socket ends the reading
-    this.#reading = this.#read().catch(() => {})
   }
 
   /** Waits for the publisher's handshake: what was published before it is not received. */
   async connect(signal: AbortSignal): Promise<void> {
-    await this.#wait(({ isConnected }) => isConnected, connectMilliseconds, signal)
+    await this.#wait(() => this.#heard.isConnected, connectMilliseconds, signal)
   }
 
   /** Returns what was received, once there are stored blocks or it is clear that none will come. */
   async settle(signal: AbortSignal): Promise<HeardEvents> {
-    await this.#wait(
-      ({ isConnected, blocks, fault }) => !isConnected || blocks > 0 || fault !== undefined,
-      settleMilliseconds,
-      signal,
-    )
-    return this.#heard
+    const heard = this.#heard
+    const isSettled = (): boolean => !heard.isConnected || heard.blocks > 0 || heard.fault !== undefined
+    await this.#wait(isSettled, settleMilliseconds, signal)
+    return heard
   }
 
-  async close(): Promise<void> {
-    this.#socket.close()
-    await this.#reading
+  close(): Promise<void> {
+    return this.#subscriber.close()
   }
 
-  async #wait(holds: (heard: HeardEvents) => boolean, milliseconds: number, signal: AbortSignal): Promise<void> {
+  async #wait(holds: () => boolean, milliseconds: number, signal: AbortSignal): Promise<void> {
     const end = performance.now() + milliseconds
-    while (!holds(this.#heard) && performance.now() < end) await pause(pollMilliseconds, undefined, { signal })
+    while (!holds() && performance.now() < end) await pause(pollMilliseconds, undefined, { signal })
   }
 
-  async #read(): Promise<void> {
-    for await (const frames of this.#socket) this.#take(frames)
-  }
-
-  #take(frames: readonly Uint8Array[]): void {
-    try {
-      if (readSequence(frames.at(-2)) === undefined) throw new Error('it has no sequence number')
-      const { events, unknown } = decodeBatch(frames.at(-1)!)
-      const blocks = events.reduce((sum, event) => sum + (event.type === 'stored' ? event.hashes.length : 0), 0)
-      for (const event of events) this.#cache.apply(event)
-      this.#heard = {
-        ...this.#heard,
-        batches: this.#heard.batches + 1,
-        blocks: this.#heard.blocks + blocks,
-        isByContent: this.#cache.trustsContent,
-        unknown: this.#heard.unknown + unknown,
-      }
-    } catch (error) {
-      this.#heard = { ...this.#heard, fault: (error as Error).message }
+  #take({ events, unknown }: KvEventBatch): void {
+    for (const event of events) {
+      this.#cache.apply(event)
+      if (event.type === 'stored') this.#heard.blocks += event.hashes.length
     }
+    this.#heard.batches += 1
+    this.#heard.isByContent = this.#cache.trustsContent
+    this.#heard.unknown += unknown
   }
 }
 
 /** Whether an engine answers a replay request at this address. */
 export async function answersReplays(replayUrl: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    return await askReplay(replayUrl, 0, () => {}, { timeoutMilliseconds: connectMilliseconds, signal })
-  } catch {
-    // whatever is there, it is not an engine's replay socket
-    return false
-  }
+  // whatever else is there, it is not an engine's replay socket
+  return askReplay(replayUrl, 0, () => {}, { timeoutMilliseconds: connectMilliseconds, signal }).catch(() => false)
 }

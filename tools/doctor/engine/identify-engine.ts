@@ -1,7 +1,7 @@
 import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { type Finding, fatal, ok, warning } from '../finding.ts'
-import type { ServedModel } from './check-reachable.ts'
+import type { ServedModel } from './check-models.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts.ts'
 

@@ -1,25 +1,10 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { CacheConfig } from '#engine-adapters/cache-config.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
-import type { MirroredReplica } from '../engine/check-mirror.ts'
-import { contextLengthOf } from '../engine/check-model.ts'
-import type { ServedModel } from '../engine/check-reachable.ts'
+import { contextLengthOf, type ServedModel } from '../engine/check-models.ts'
 import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
 import { type Finding, fatal, ok } from '../finding.ts'
 import { judgePrefixCache } from './judge-prefix-cache.ts'
-import { probePrefixCache } from './probe-prefix-cache.ts'
-
-/** An engine whose cache is tested. */
-export interface ProbedEngine {
-  readonly kind: EngineKind
-  /** whether requests are sent with a cache_salt */
-  readonly isSalted: boolean
-  readonly model: ServedModel
-  readonly cache: CacheConfig
-  /** what a running proxy knows of it */
-  readonly replica: MirroredReplica | undefined
-}
+import { type ProbedEngine, probePrefixCache } from './probe-prefix-cache.ts'
 
 /** Providers cache prompts of 1,024 tokens or more, and checkpoints show behind a window of as many. */
 const probeTokens = 1200

@@ -1,8 +1,8 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter, EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { MirroredReplica } from '../engine/check-mirror.ts'
+import type { MirroredReplica } from '../check-proxy.ts'
 import { type Finding, fatal, ok, warning } from '../finding.ts'
-import { judgePageSize, smallerSteps } from './judge-page-size.ts'
+import { judgePageSize, smallerSteps } from './page-size.ts'
 import type { ProbeRun } from './probe-prefix-cache.ts'
 
 const caching = 'prefix_caching'

@@ -1,6 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readUsage } from '#engine-adapters/read-usage.ts'
+import type { MirroredReplica } from '../check-proxy.ts'
+import type { ServedModel } from '../engine/check-models.ts'
 import { type EngineConnection, isGood, type Reply } from '../engine/engine-connection.ts'
+
+/** An engine whose cache is tested. */
+export interface ProbedEngine {
+  readonly kind: EngineKind
+  /** whether requests are sent with a cache_salt */
+  readonly isSalted: boolean
+  readonly model: ServedModel
+  readonly cache: CacheConfig
+  /** what a running proxy knows of it */
+  readonly replica: MirroredReplica | undefined
+}
 
 /** What the engine reports about one probe. */
 export interface Probe {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeChunks } from './check-chunks.ts'
+import { judgeChunks } from './check-proxy.ts'
 
 test.each([
   [{ chunks: 0, learned: 0, learns: true }, 'not_checked', /^no chunk is known: .*blank lines/],

@@ -5,9 +5,37 @@ import { promptPaths } from '#engine-adapters/prompt-api.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { readTokens, tokenQuestions } from '#proxy/replicas/reports/token-question.ts'
 import { type EngineConnection, isGood } from '../engine/engine-connection.ts'
-import { type DoctorOptions, type Finding, warning } from '../finding.ts'
-import type { ProbedEngine } from './check-prefix-cache.ts'
-import { smallerSteps } from './judge-page-size.ts'
+import { type DoctorOptions, type Finding, ok, warning } from '../finding.ts'
+import type { ProbedEngine } from './probe-prefix-cache.ts'
+
+/** With larger pages than this, much of a context may be after the last full page. */
+const largePage = 256
+
+/** Reports the page size that the engine states; undefined if it does not. */
+export function judgePageSize(cache: CacheConfig): Finding | undefined {
+  const { pageTokens: size, capacityTokens, matchTokens } = cache
+  if (size === undefined) return undefined
+  const room = capacityTokens ? `, room for ${capacityTokens.toLocaleString('en-US')} tokens` : ''
+  const found = `${size} ${size === 1 ? 'token' : 'tokens'}${room}`
+  if (size <= largePage) return ok('page_size', found)
+  const ends = matchTokens ? `; prompts are found to their ends in steps of ${matchTokens}` : ''
+  const cause = cache.hasStates && !cache.isPageChosen ? ", set by the size of the model's states" : ''
+  const fix = smallerSteps(cache)
+  return (fix ? warning : ok)('page_size', `${found}${cause}${ends}`, fix)
+}
+
+/** What makes the engine find more of a prompt than whole pages of this size; undefined if nothing does. */
+export function smallerSteps(cache: CacheConfig): string | undefined {
+  const { isPageChosen, matchTokens, pageTokens = 0 } = cache
+  if (!cache.hasStates)
+    return 'choose smaller pages (vLLM: --block-size, SGLang: --page-size): only full pages are shared'
+  // a state is as large as many tokens of full attention, which sets the least size of vLLM's blocks
+  const chosen = 'start vLLM without --block-size: its blocks are then the smallest that hold a state of the model'
+  if (matchTokens) return isPageChosen ? chosen : undefined
+  // it must divide the blocks, which are multiples of 16
+  const match = `start vLLM with --prefix-match-unit ${pageTokens % 32 === 0 ? 32 : 16}: prompts are then found to their ends, but shared beginnings only in whole blocks`
+  return isPageChosen ? `${chosen}, or ${match}` : match
+}
 
 /** Asks the engine how long a prompt is, and warns of one that fills no page of its cache. Empty if it does not say. */
 export async function checkPromptLength(

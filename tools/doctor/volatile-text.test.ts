@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { expectLinear } from '#proxy/http/bounds/linear-time.fixture.ts'
-import { findVolatileText } from './find-volatile-text.ts'
+import { findVolatileText } from './volatile-text.ts'
 
 function found(text: string): [string, string][] {
   return findVolatileText(text).map(({ kind, start, end }) => [kind, text.slice(start, end)])
