@@ -1,4 +1,4 @@
-import type { BlockName } from './content-naming.ts'
+import type { BlockName } from './block-naming.ts'
 
 interface Node {
   readonly name: BlockName

@@ -1,8 +1,6 @@
-import { chooseNaming } from './choose-naming.ts'
-import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
+import { type BlockName, type BlockNaming, ContentNaming, chooseNaming } from './block-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
-import { TierBlocks } from './tier-blocks.ts'
 
 /** Attention that needs the blocks of the whole prefix; windows and states of hybrid models come and go separately. */
 const wholePrefix: readonly (string | undefined)[] = [
@@ -171,5 +169,50 @@ export class ReportedCache {
   #namingFor(event: BlocksStored): BlockNaming | undefined {
     if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = chooseNaming(event)
     return this.#naming
+  }
+}
+
+interface TierBlock {
+  readonly hash: BlockHash
+  /** the moment at which it came */
+  readonly since: number
+}
+
+/** The newest blocks of a tier besides the device. Older ones are dropped, because not every tier says what it has lost. */
+class TierBlocks {
+  readonly #blocks = new Map<BlockName, TierBlock>()
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  has(name: BlockName): boolean {
+    return this.#blocks.has(name)
+  }
+
+  /** Whether a block was there before the moment `before`. */
+  serves(name: BlockName, before: number = Number.POSITIVE_INFINITY): boolean {
+    const block = this.#blocks.get(name)
+    return block !== undefined && block.since < before
+  }
+
+  /** Adds a block. Returns the oldest one, with its hash, if there is no room for both. */
+  store(name: BlockName, hash: BlockHash, moment: number): { name: BlockName; hash: BlockHash } | undefined {
+    const since = this.#blocks.get(name)?.since ?? moment
+    this.#blocks.delete(name)
+    this.#blocks.set(name, { hash, since })
+    if (this.#blocks.size <= this.#most) return undefined
+    const [[oldest, block]] = this.#blocks as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
+    this.#blocks.delete(oldest)
+    return { name: oldest, hash: block.hash }
+  }
+
+  remove(name: BlockName): void {
+    this.#blocks.delete(name)
+  }
+
+  clear(): void {
+    this.#blocks.clear()
   }
 }

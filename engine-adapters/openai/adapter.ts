@@ -1,6 +1,6 @@
+import type { RequestId } from '#index/context-block.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
-import { numberPrompts } from '../number-prompts.ts'
 
 const paths = ['/v1/moderations', '/v1/rerank', '/v1/images/generations', '/generate', '/health']
 
@@ -35,4 +35,9 @@ export const openaiAdapter: EngineAdapter = {
   tokenQuestions: () => [],
   tokenStrings: () => undefined,
   scoreAnswer: undefined,
+}
+
+/** `ID` for the first prompt of a request, then `ID-1`, `ID-2` …, as vLLM 0.32 reports them (`cmpl-ID-0-…`). */
+export function numberPrompts(request: RequestId, count: number): RequestId[] {
+  return Array.from({ length: count }, (_, i) => (i === 0 ? request : `${request}-${i}`) as RequestId)
 }

@@ -1,5 +1,4 @@
 import { isObject } from '../json-object.ts'
-import { alignTokens, type ScoredToken } from '../scoring/align-tokens.ts'
 import type {
   AnswerScores,
   AskScores,
@@ -8,7 +7,6 @@ import type {
   ScoredAnswer,
   ScoreQuestion,
 } from '../scoring/answer-score.ts'
-import { probedPositions } from '../scoring/probed-positions.ts'
 import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
 
 /**
@@ -145,4 +143,51 @@ function readProbe(logprobs: unknown, id: number | undefined): number | undefine
   const likely = Object.values(top).filter((value) => typeof value === 'number')
   if (likely.length === 0) return undefined
   return typeof own === 'number' ? own : Math.min(...likely)
+}
+
+/** A token of a prompt, and how likely it was after all before it. */
+interface ScoredToken {
+  readonly text: string
+  readonly logprob: number
+}
+
+/**
+ * Finds the tokens of an answer at the end of a prompt; undefined if the prompt does not end in it. White space is not
+ * compared: some tokenizers leave it out where they write single tokens.
+ */
+export function alignTokens(tokens: readonly ScoredToken[], answer: string): AnswerScores {
+  let left = withoutSpace(answer)
+  const scores: number[] = []
+  for (let at = tokens.length - 1; at >= 0 && left !== ''; at--) {
+    const { text, logprob } = tokens[at]!
+    const words = withoutSpace(text)
+    // a token may begin in front of the answer
+    if (!left.endsWith(words) && !words.endsWith(left)) return undefined
+    scores.push(logprob)
+    left = left.slice(0, Math.max(0, left.length - words.length))
+  }
+  return left === '' && scores.length > 0 ? scores.reverse() : undefined
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s+/g, '')
+}
+
+/** Tokens of an answer that are asked for where not all are scored. */
+const probes = 16
+
+/**
+ * Chooses tokens of an answer by their texts: the beginnings of lines, where a list goes on with its next item, take up to
+ * half of the places; the others are spread evenly. Positions rise.
+ */
+export function probedPositions(texts: readonly string[]): number[] {
+  const lines = texts.flatMap((_, i) => (i > 0 && /[\n\u010a]/.test(texts[i - 1]!) ? [i] : []))
+  const chosen = new Set([0, ...spread(lines, probes / 2)])
+  const others = texts.map((_, i) => i).filter((i) => !chosen.has(i))
+  return [...chosen, ...spread(others, probes - chosen.size)].toSorted((a, b) => a - b)
+}
+
+function spread(positions: readonly number[], count: number): number[] {
+  if (positions.length <= count) return [...positions]
+  return Array.from({ length: count }, (_, i) => positions[Math.floor((i * positions.length) / count)]!)
 }

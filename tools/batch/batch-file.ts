@@ -4,6 +4,7 @@ import { isObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { memberSpans, valueStart } from '#proxy/common/json/json-spans.ts'
+import { byteLines } from '../byte-lines.ts'
 
 /** A request of a batch, whose body stays in the file. */
 export interface BatchRequest {
@@ -56,7 +57,10 @@ export class BatchFile {
   /** Reads the lines in order, each with the body of its request as it is written in the file. */
   *read(): Generator<{ readonly request: BatchRequest; readonly body: string } | BadLine> {
     const seen = new Map<string, number>()
-    for (const { at, number, bytes } of this.#lines()) {
+    for (const { at, number, bytes } of byteLines(this.#pieces())) {
+      if (bytes.length > longestLine) {
+        throw new ConfigError(`${this.path}: line ${number} is longer than ${longestLine} bytes.`)
+      }
       const text = textOf(bytes)
       if (text.trim() === '') continue
       const read = isUtf8(bytes) ? readLine(text, number) : notUtf8(number)
@@ -88,34 +92,13 @@ export class BatchFile {
     closeSync(this.#file)
   }
 
-  *#lines(): Generator<{ at: number; number: number; bytes: Buffer }> {
-    const piece = Buffer.alloc(pieceBytes)
-    let [at, number, read] = [0, 1, 0]
-    let parts: Buffer[] = []
-    let length = 0
-    const take = (end: Buffer): { at: number; number: number; bytes: Buffer } => {
-      const bytes = Buffer.concat([...parts, end])
-      const line = { at, number, bytes }
-      at += bytes.length + 1
-      number += 1
-      parts = []
-      length = 0
-      return line
+  *#pieces(): Generator<Buffer> {
+    for (let at = 0; ; at += pieceBytes) {
+      const piece = Buffer.allocUnsafe(pieceBytes)
+      const length = readSync(this.#file, piece, 0, pieceBytes, at)
+      if (length > 0) yield piece.subarray(0, length)
+      if (length < pieceBytes) return
     }
-    for (let got = readSync(this.#file, piece, 0, pieceBytes, read); got > 0; ) {
-      let from = 0
-      for (let end = piece.indexOf(10, from); end !== -1 && end < got; end = piece.indexOf(10, from)) {
-        yield take(piece.subarray(from, end))
-        from = end + 1
-      }
-      parts.push(Buffer.from(piece.subarray(from, got)))
-      length += got - from
-      if (length > longestLine)
-        throw new ConfigError(`${this.path}: line ${number} is longer than ${longestLine} bytes.`)
-      read += got
-      got = readSync(this.#file, piece, 0, pieceBytes, read)
-    }
-    if (length > 0) yield take(Buffer.alloc(0))
   }
 }
 

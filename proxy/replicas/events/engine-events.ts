@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { BlockName } from '#engine-adapters/kv-events/content-naming.ts'
+import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import { KvEventError } from '#engine-adapters/kv-events/decode-batch.ts'
 import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'

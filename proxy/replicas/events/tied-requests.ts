@@ -1,4 +1,4 @@
-import type { BlockName } from '#engine-adapters/kv-events/content-naming.ts'
+import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
 import type { RequestId } from '#index/context-block.ts'
 

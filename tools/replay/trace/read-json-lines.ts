@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
+import { byteLines } from '../../byte-lines.ts'
 import { unpackMembers } from './unpack-members.ts'
 
 /** A line of a JSONL file, with its location for messages. */
@@ -33,22 +34,13 @@ export async function readJsonLines(file: string): Promise<JsonLines> {
     throw new ConfigError(`${file} is no gzip file, or nothing of it can be read`)
   }
   const lines: Line[] = []
-  for (const [number, line] of splitLines(bytes)) {
-    if (line.trim() !== '') lines.push(toLine(file, number, line))
+  // decoded one by one: all together may be longer than a string can be
+  for (const { number, bytes: line } of byteLines([bytes])) {
+    // a byte order mark is not content
+    const text = line.toString().replace(/^\uFEFF/, '')
+    if (text.trim() !== '') lines.push(toLine(file, number, text))
   }
   return { lines, lost, size: packed.length }
-}
-
-/** Returns lines with their numbers, decoded one by one: all together may be longer than a string can be. */
-function* splitLines(bytes: Buffer): Generator<[number: number, line: string]> {
-  let number = 1
-  // a byte order mark is not content
-  for (let at = bytes.subarray(0, 3).toString() === '\uFEFF' ? 3 : 0; at < bytes.length; number++) {
-    const found = bytes.indexOf(10, at)
-    const end = found === -1 ? bytes.length : found
-    yield [number, bytes.toString('utf8', at, end)]
-    at = end + 1
-  }
 }
 
 function toLine(file: string, number: number, text: string): Line {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { alignTokens } from './align-tokens.ts'
+import { alignTokens } from './score-answer.ts'
 
 const tokensOf = (...texts: string[]): { text: string; logprob: number }[] =>
   texts.map((text, i) => ({ text, logprob: -i }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { probedPositions } from './probed-positions.ts'
+import { probedPositions } from './score-answer.ts'
 
 const texts = fc.array(fc.constantFrom('word', '\n', '.\n', 'ĊĊ'), { minLength: 1, maxLength: 200 })
 
