@@ -54,7 +54,7 @@ export class RadixCache implements PrefixCache {
   constructor(capacityTokens: number, pageTokens: number, evicted: Evicted) {
     this.#pageTokens = pageTokens
     this.#evicted = evicted
-    this.capacityTokens = this.wholePages(capacityTokens)
+    this.capacityTokens = this.#wholePages(capacityTokens)
   }
 
   get usedTokens(): number {
@@ -62,11 +62,46 @@ export class RadixCache implements PrefixCache {
   }
 
   open(request: CacheRequest): CacheSequence {
-    return new RadixSequence(this, request)
+    let node: RadixNode | undefined
+    /** space taken for tokens that are not in the tree */
+    let held = 0
+    const sequence = {
+      cachedTokens: 0,
+      acquire: (): boolean => {
+        const taken = this.#take(request)
+        if (!taken) return false
+        node = taken.node
+        held = taken.heldTokens
+        sequence.cachedTokens = node.end
+        return true
+      },
+      computed: (tokens: number): void => {
+        const before = node!
+        const { node: after, newTokens } = this.#insert(request, tokens)
+        if (after.end > before.end) {
+          // tokens that another request inserted meanwhile are not kept twice
+          held -= after.end - before.end
+          this.#usedTokens -= after.end - before.end - newTokens
+          this.#lock(after)
+          this.#unlock(before)
+          node = after
+        }
+        this.#ledger.store(request.requestId, node)
+      },
+      release: (tokens: number): void => {
+        if (!node) return
+        if (this.#wholePages(tokens) > node.end) sequence.computed(tokens)
+        this.#usedTokens -= held
+        this.#unlock(node)
+        this.#running -= 1
+        node = undefined
+      },
+    }
+    return sequence
   }
 
   match(tokens: Uint32Array, salt: string): number {
-    const { node, shared } = this.#walk(salt, tokens, this.wholePages(tokens.length))
+    const { node, shared } = this.#walk(salt, tokens, this.#wholePages(tokens.length))
     return node.end - node.tokens.length + shared
   }
 
@@ -89,12 +124,12 @@ export class RadixCache implements PrefixCache {
   }
 
   /** Locks the request's cached prefix and takes space for the rest; undefined if other requests hold too much. */
-  take({ salt, tokens, promptTokens }: CacheRequest): { node: RadixNode; heldTokens: number } | undefined {
-    const node = this.#find(salt, tokens, this.wholePages(promptTokens - 1))
-    this.lock(node)
+  #take({ salt, tokens, promptTokens }: CacheRequest): { node: RadixNode; heldTokens: number } | undefined {
+    const node = this.#find(salt, tokens, this.#wholePages(promptTokens - 1))
+    this.#lock(node)
     const held = Math.ceil(tokens.length / this.#pageTokens) * this.#pageTokens - node.end
     if (this.capacityTokens - this.#usedTokens + this.#idleTokens < held) {
-      this.unlock(node)
+      this.#unlock(node)
       return undefined
     }
     this.#makeRoom(held)
@@ -104,8 +139,8 @@ export class RadixCache implements PrefixCache {
   }
 
   /** Inserts the whole pages of the first `length` tokens. Returns their node and the number of new tokens. */
-  insert({ salt, tokens }: CacheRequest, length: number): { node: RadixNode; newTokens: number } {
-    const end = this.wholePages(length)
+  #insert({ salt, tokens }: CacheRequest, length: number): { node: RadixNode; newTokens: number } {
+    const end = this.#wholePages(length)
     const found = this.#find(salt, tokens, end)
     const newTokens = end - found.end
     if (newTokens === 0) return { node: found, newTokens }
@@ -116,11 +151,7 @@ export class RadixCache implements PrefixCache {
     return { node, newTokens }
   }
 
-  store(requestId: string, node: RadixNode): void {
-    this.#ledger.store(requestId, node)
-  }
-
-  lock(node: RadixNode): void {
+  #lock(node: RadixNode): void {
     for (let step = node; step.end > 0; step = step.parent!) {
       if (step.locks === 0) {
         this.#idle.remove(step)
@@ -130,21 +161,13 @@ export class RadixCache implements PrefixCache {
     }
   }
 
-  unlock(node: RadixNode): void {
+  #unlock(node: RadixNode): void {
     for (let step = node; step.end > 0; step = step.parent!) {
       step.locks -= 1
       if (step.locks > 0) continue
       this.#idle.append(step)
       this.#idleTokens += step.tokens.length
     }
-  }
-
-  giveBack(tokens: number): void {
-    this.#usedTokens -= tokens
-  }
-
-  end(): void {
-    this.#running -= 1
   }
 
   /** Returns the node at the end of the longest cached prefix of the first `limit` tokens. The caller locks it. */
@@ -185,55 +208,7 @@ export class RadixCache implements PrefixCache {
     if (!parent.parent && parent.isLeaf) this.#roots.delete(parent.salt)
   }
 
-  wholePages(tokens: number): number {
+  #wholePages(tokens: number): number {
     return Math.floor(tokens / this.#pageTokens) * this.#pageTokens
-  }
-}
-
-class RadixSequence implements CacheSequence {
-  readonly #cache: RadixCache
-  readonly #request: CacheRequest
-  #node: RadixNode | undefined
-  /** Space taken for tokens that are not in the tree. */
-  #heldTokens = 0
-  cachedTokens = 0
-
-  constructor(cache: RadixCache, request: CacheRequest) {
-    this.#cache = cache
-    this.#request = request
-  }
-
-  acquire(): boolean {
-    const taken = this.#cache.take(this.#request)
-    if (!taken) return false
-    this.#node = taken.node
-    this.#heldTokens = taken.heldTokens
-    this.cachedTokens = taken.node.end
-    return true
-  }
-
-  computed(tokens: number): void {
-    const before = this.#node!
-    const { node, newTokens } = this.#cache.insert(this.#request, tokens)
-    if (node.end > before.end) {
-      // tokens that another request inserted meanwhile are not kept twice
-      const duplicated = node.end - before.end - newTokens
-      this.#heldTokens -= newTokens + duplicated
-      this.#cache.giveBack(duplicated)
-      this.#cache.lock(node)
-      this.#cache.unlock(before)
-      this.#node = node
-    }
-    this.#cache.store(this.#request.requestId, this.#node!)
-  }
-
-  release(tokens: number): void {
-    const node = this.#node
-    if (!node) return
-    if (this.#cache.wholePages(tokens) > node.end) this.computed(tokens)
-    this.#cache.giveBack(this.#heldTokens)
-    this.#cache.unlock(this.#node!)
-    this.#cache.end()
-    this.#node = undefined
   }
 }

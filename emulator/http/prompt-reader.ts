@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { EngineRequest } from '../engine-core.ts'
-import type { Reader, ReadToken } from '../reader/reader.ts'
-import { type ReaderModel, readerModels } from '../reader/write-answer.ts'
+import { type Reader, type ReaderModel, type ReadToken, readerModels } from '../reader/reader.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
@@ -128,43 +127,28 @@ export class PromptReader {
     const prompt = new PromptTokens(this.modelTokens)
     fill(prompt)
     if (prompt.length === 0) throw badRequest('The decoder prompt cannot be empty', 'prompt')
-    if (prompt.length >= this.modelTokens) throw this.#tooLong(prompt)
-    return prompt.toArray()
-  }
-
-  #outputTokens(promptTokens: number, maximum: number | null | undefined): number {
-    const room = this.modelTokens - promptTokens
-    if (maximum && maximum > room) throw this.#tooMuch(promptTokens, maximum)
-    return maximum ?? room
-  }
-
-  #tooLong(prompt: PromptTokens): Error {
+    if (prompt.length < this.modelTokens) return prompt.toArray()
     const length = `${prompt.overfull ? 'at least ' : ''}${prompt.length}`
-    if (this.kind === 'sglang') {
-      return badRequest(
-        `The input (${length} tokens) is longer than the model's context length (${this.modelTokens} tokens).`,
-      )
-    }
-    const advice = 'Please reduce the length of the input messages.'
-    return badRequest(`${this.#limit()}. However, your request has ${length} input tokens. ${advice}`, 'input_tokens')
+    throw this.#tooLong(
+      `However, your request has ${length} input tokens. Please reduce the length of the input messages.`,
+      `The input (${length} tokens) is longer than the model's context length (${this.modelTokens} tokens).`,
+      'input_tokens',
+    )
   }
 
-  #tooMuch(prompt: number, output: number): Error {
-    const total = prompt + output
-    if (this.kind === 'sglang') {
-      const limit = `Requested token count exceeds the model's maximum context length of ${this.modelTokens} tokens`
-      return badRequest(
-        `${limit}. You requested a total of ${total} tokens: ${prompt} of input and ${output} of completion.`,
-      )
-    }
-    const request = `However, you requested ${total} tokens (${prompt} in the messages, ${output} in the completion)`
-    return badRequest(
-      `${this.#limit()}. ${request}. Please reduce the length of the messages or completion.`,
+  #outputTokens(prompt: number, maximum: number | null | undefined): number {
+    const room = this.modelTokens - prompt
+    if (!maximum || maximum <= room) return maximum ?? room
+    const total = prompt + maximum
+    throw this.#tooLong(
+      `However, you requested ${total} tokens (${prompt} in the messages, ${maximum} in the completion). Please reduce the length of the messages or completion.`,
+      `Requested token count exceeds the model's maximum context length of ${this.modelTokens} tokens. You requested a total of ${total} tokens: ${prompt} of input and ${maximum} of completion.`,
       'max_tokens',
     )
   }
 
-  #limit(): string {
-    return `This model's maximum context length is ${this.modelTokens} tokens`
+  #tooLong(vllm: string, sglang: string, param: string): Error {
+    if (this.kind === 'sglang') return badRequest(sglang)
+    return badRequest(`This model's maximum context length is ${this.modelTokens} tokens. ${vllm}`, param)
   }
 }

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import { Tokenizer } from '../text/tokenizer.ts'
-import { readBlocks } from './read-blocks.ts'
-import { Reader } from './reader.ts'
-import { type ReaderModel, readerModels, writeAnswer } from './write-answer.ts'
+import { Reader, type ReaderModel, readBlocks, readerModels, writeAnswer } from './reader.ts'
 
 const tokenizer = new Tokenizer()
 const reader = new Reader(tokenizer)

@@ -2,8 +2,9 @@ import type { OutputText } from '../text/canned-text.ts'
 import { messageEnd, messageStart } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
-import { readBlocks } from './read-blocks.ts'
-import { type ReaderModel, writeAnswer } from './write-answer.ts'
+
+export const readerModels = ['reader-content', 'reader-place'] as const
+export type ReaderModel = (typeof readerModels)[number]
 
 /** Log probabilities of a token that a model would say, and of any other. */
 const sure = -0.05
@@ -114,4 +115,69 @@ function answerStart(text: string): number {
   if (cue) return cue.index + cue[0].length
   const asked = /^.*\?[\s"']*/s.exec(text)
   return asked ? asked[0].length : text.length
+}
+
+/** A prompt as the readers understand it. */
+interface ReadPrompt {
+  /** texts of the prompt, in its order and without labels; their head and the question are none */
+  readonly blocks: readonly string[]
+  readonly question: string
+}
+
+// a number, a bullet or an opening tag in front of a block, and where a tag ends one
+const label =
+  /^[ \t]*(?:\[\d+\]|\(\d+\)|\d+[.)]|(?:document|source|passage|text)[ \t]+\d+[:.]?|[-*•]|<[a-z][^<>]*>)[ \t]*/i
+const closing = /<\/[a-z][^<>]*>/gi
+
+/**
+ * Reads a prompt: its last paragraph is the question. If paragraphs or lines of the others begin with labels, these are the
+ * blocks; otherwise all paragraphs are, but those that end in a colon.
+ */
+export function readBlocks(text: string): ReadPrompt {
+  const paragraphs = paragraphsOf(text)
+  const question = paragraphs.pop() ?? ''
+  const labelled = paragraphs.filter((paragraph) => label.test(paragraph))
+  const found = labelled.length > 0 ? labelled : paragraphs.filter((paragraph) => !paragraph.endsWith(':'))
+  const blocks = found.map(withoutLabels).filter((block) => block !== '')
+  return { blocks, question: withoutLabels(question) }
+}
+
+function paragraphsOf(text: string): string[] {
+  const lines = text.replaceAll(closing, '\n\n').split('\n')
+  const separated = lines.map((line) => (label.test(line) ? `\n${line}` : line)).join('\n')
+  const paragraphs = separated.split(/\n\s*\n/).map((paragraph) => paragraph.trim())
+  return paragraphs.filter((paragraph) => paragraph !== '')
+}
+
+/** Drops all labels in a row: a tag may be followed by a number. */
+function withoutLabels(text: string): string {
+  const rest = text.replace(label, '')
+  return rest === text ? text : withoutLabels(rest.trim())
+}
+
+const shortestWord = 3
+const wordsOfLine = 3
+/** Said of a prompt without blocks. */
+const nothing = 'There is nothing to read.'
+
+/**
+ * What a model says to a prompt. `reader-content` quotes the block that shares most words with the question, whatever the
+ * blocks' order; `reader-place` gives one line for each block, its first three words, in their order.
+ */
+export function writeAnswer(model: ReaderModel, { blocks, question }: ReadPrompt): string {
+  if (blocks.length === 0) return nothing
+  if (model === 'reader-place') return blocks.map(firstWords).join('\n')
+  const asked = wordsOf(question)
+  const shared = (block: string): number => [...wordsOf(block)].filter((word) => asked.has(word)).length
+  const best = [...blocks].sort((a, b) => shared(b) - shared(a) || (a < b ? -1 : 1))[0]!
+  return best.replaceAll(/\s+/g, ' ')
+}
+
+function firstWords(block: string): string {
+  return block.split(/\s+/).slice(0, wordsOfLine).join(' ')
+}
+
+function wordsOf(text: string): Set<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return new Set(words.filter((word) => word.length >= shortestWord))
 }
