@@ -1,3 +1,5 @@
+import { readSync } from 'node:fs'
+
 /** A line of a file, without its end. */
 interface ByteLine {
   /** from 1 */
@@ -28,4 +30,16 @@ export function* byteLines(pieces: Iterable<Buffer>): Generator<ByteLine> {
   }
   const last = close(Buffer.alloc(0))
   if (last.bytes.length > 0) yield last
+}
+
+const pieceBytes = 1 << 20
+
+/** Yields the pieces of an open file. */
+export function* piecesOf(file: number): Generator<Buffer> {
+  for (let at = 0; ; at += pieceBytes) {
+    const piece = Buffer.allocUnsafe(pieceBytes)
+    const length = readSync(file, piece, 0, pieceBytes, at)
+    if (length > 0) yield piece.subarray(0, length)
+    if (length < pieceBytes) return
+  }
 }

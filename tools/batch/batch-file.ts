@@ -4,7 +4,7 @@ import { isObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { memberSpans, valueStart } from '#proxy/common/json/json-spans.ts'
-import { byteLines } from '../byte-lines.ts'
+import { byteLines, piecesOf } from '../byte-lines.ts'
 
 /** A request of a batch, whose body stays in the file. */
 export interface BatchRequest {
@@ -27,7 +27,6 @@ export interface BadLine {
   readonly message: string
 }
 
-const pieceBytes = 1 << 20
 /** More than any engine reads. */
 const longestLine = 256 << 20
 
@@ -57,7 +56,7 @@ export class BatchFile {
   /** Reads the lines in order, each with the body of its request as it is written in the file. */
   *read(): Generator<{ readonly request: BatchRequest; readonly body: string } | BadLine> {
     const seen = new Map<string, number>()
-    for (const { at, number, bytes } of byteLines(this.#pieces())) {
+    for (const { at, number, bytes } of byteLines(piecesOf(this.#file))) {
       if (bytes.length > longestLine) {
         throw new ConfigError(`${this.path}: line ${number} is longer than ${longestLine} bytes.`)
       }
@@ -90,15 +89,6 @@ export class BatchFile {
 
   close(): void {
     closeSync(this.#file)
-  }
-
-  *#pieces(): Generator<Buffer> {
-    for (let at = 0; ; at += pieceBytes) {
-      const piece = Buffer.allocUnsafe(pieceBytes)
-      const length = readSync(this.#file, piece, 0, pieceBytes, at)
-      if (length > 0) yield piece.subarray(0, length)
-      if (length < pieceBytes) return
-    }
   }
 }
 

@@ -26,46 +26,35 @@ export interface BatchSummary {
 
 /** Adds up what comes of a batch. */
 export class BatchCounts {
-  readonly #counts = { answered: 0, resumed: 0, failed: 0, invalid: 0, moved: 0 }
-  readonly #skipped = new Map<string, number>()
+  readonly counts = { answered: 0, resumed: 0, failed: 0, invalid: 0, moved: 0 }
+  readonly skipped: Record<string, number> = {}
   #promptTokens: number | null = null
   #cachedTokens: number | null = null
   /** of the requests whose cached tokens are known */
   #knownPromptTokens = 0
 
-  count(what: 'invalid' | 'resumed' | 'moved'): void {
-    this.#counts[what] += 1
-  }
-
-  skipped(reason: string): void {
-    this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
-  }
-
   /** Counts a result; without a status there was no answer. Returns whether it has a status of 200 to 299. */
   answered(status: number | undefined, body: string): boolean {
-    if (status === undefined || status < 200 || status > 299) {
-      this.#counts.failed += 1
-      return false
-    }
-    this.#counts.answered += 1
-    const usage = readUsage(body)
-    if (!usage) return true
+    const isAnswered = status !== undefined && status >= 200 && status <= 299
+    this.counts[isAnswered ? 'answered' : 'failed'] += 1
+    const usage = isAnswered ? readUsage(body) : undefined
+    if (!usage) return isAnswered
     this.#promptTokens = (this.#promptTokens ?? 0) + usage.promptTokens
-    if (usage.cachedTokens === undefined) return true
+    if (usage.cachedTokens === undefined) return isAnswered
     this.#cachedTokens = (this.#cachedTokens ?? 0) + usage.cachedTokens
     this.#knownPromptTokens += usage.promptTokens
-    return true
+    return isAnswered
   }
 
   summary(requests: number, seconds: number, out: string): BatchSummary {
-    const ratio = this.#cachedTokens === null ? null : this.#cachedTokens / Math.max(1, this.#knownPromptTokens)
+    const cached = this.#cachedTokens
     return {
       requests,
-      ...this.#counts,
-      skipped: Object.fromEntries(this.#skipped),
+      ...this.counts,
+      skipped: this.skipped,
       prompt_tokens: this.#promptTokens,
-      cached_tokens: this.#cachedTokens,
-      hit_ratio: ratio,
+      cached_tokens: cached,
+      hit_ratio: cached === null ? null : cached / Math.max(1, this.#knownPromptTokens),
       seconds,
       out,
     }

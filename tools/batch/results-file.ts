@@ -1,18 +1,7 @@
-import {
-  appendFileSync,
-  closeSync,
-  createReadStream,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { appendFileSync, closeSync, existsSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
-import { splitLines } from '#proxy/common/json/split-lines.ts'
+import { byteLines, piecesOf } from '../byte-lines.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
 
 /** What came of a request: the answer of an engine or of the proxy, or why there is none. */
@@ -45,15 +34,16 @@ export class ResultsFile {
    * Keeps final results, and drops what is sent again: bad lines, an incomplete last line, and what the engine could not
    * do at that time. Calls `keep` for each kept result. Throws a ConfigError for results of other requests.
    */
-  async resume(idOf: IdOf, keep: KeepResult): Promise<void> {
-    if (!existsSync(this.path)) return this.#try(() => appendFileSync(this.path, '', { mode: 0o600 }))
+  resume(idOf: IdOf, keep: KeepResult): void {
+    if (!existsSync(this.path)) this.#try(() => appendFileSync(this.path, '', { mode: 0o600 }))
     const copy = `${this.path}.${process.pid}.tmp`
-    const file = this.#try(() => openSync(copy, 'w', 0o600))
+    const [from, to] = this.#try(() => [openSync(this.path, 'r'), openSync(copy, 'w', 0o600)] as const)
     try {
-      await this.#copyFinal(file, idOf, keep)
+      this.#copyFinal(from, to, idOf, keep)
       this.#try(() => renameSync(copy, this.path))
     } finally {
-      closeSync(file)
+      closeSync(from)
+      closeSync(to)
       rmSync(copy, { force: true })
     }
   }
@@ -78,11 +68,11 @@ export class ResultsFile {
     this.#append(`${head.slice(0, -2)},"body":${json}},"error":null}`)
   }
 
-  async #copyFinal(file: number, idOf: IdOf, keep: KeepResult): Promise<void> {
+  #copyFinal(from: number, to: number, idOf: IdOf, keep: KeepResult): void {
     const kept = new Set<string>()
     let other: string | undefined
     let isOwn = false
-    for await (const { line, id, customId, status, body } of this.#read()) {
+    for (const { line, id, customId, status, body } of this.#read(from)) {
       const own = idOf(customId)
       if (own === undefined) other = customId
       else isOwn = true
@@ -90,7 +80,7 @@ export class ResultsFile {
       // a request that was refused may have been mended since
       if (own !== id && status >= 400) continue
       if (own !== id) throw this.#ofAnother(`'${customId}' is another request there, or none`)
-      this.#try(() => writeSync(file, `${line}\n`))
+      this.#try(() => writeSync(to, `${line}\n`))
       kept.add(customId)
       keep(customId, body, status)
     }
@@ -98,17 +88,15 @@ export class ResultsFile {
   }
 
   /** Reads the results that name their request. Throws a ConfigError if a line is none, unless it is an incomplete last one. */
-  async *#read(): AsyncGenerator<ReadResult & { readonly line: string; readonly customId: string }> {
-    let torn: string | undefined
-    for await (const line of splitLines(createReadStream(this.path))) {
-      if (torn !== undefined) throw this.#ofAnother('a line that is no result')
+  *#read(file: number): Generator<ReadResult & { readonly line: string; readonly customId: string }> {
+    const { size } = fstatSync(file)
+    for (const { at, bytes } of byteLines(piecesOf(file))) {
+      const line = bytes.toString()
       if (line.trim() === '') continue
       const result = readResult(line)
-      if (!result) torn = line
-      else if (result.customId !== undefined) yield { line, ...result, customId: result.customId }
-    }
-    if (torn !== undefined && (isEnded(this.path) || !torn.startsWith(lineStart))) {
-      throw this.#ofAnother('a line that is no result')
+      const isCutOff = at + bytes.length === size && line.startsWith(lineStart)
+      if (!result && !isCutOff) throw this.#ofAnother('a line that is no result')
+      if (result?.customId !== undefined) yield { line, ...result, customId: result.customId }
     }
   }
 
@@ -157,18 +145,6 @@ interface ReadResult {
   readonly customId: string | undefined
   readonly status: number | undefined
   readonly body: string
-}
-
-/** Whether the last line of a file has its end. */
-function isEnded(path: string): boolean {
-  const file = openSync(path, 'r')
-  try {
-    const last = Buffer.alloc(1)
-    readSync(file, last, 0, 1, fstatSync(file).size - 1)
-    return last.toString() === '\n'
-  } finally {
-    closeSync(file)
-  }
 }
 
 function readResult(line: string): ReadResult | undefined {

@@ -34,17 +34,16 @@ const mostFailuresInARow = 20
  */
 export async function runBatch(path: string, options: BatchOptions): Promise<BatchSummary> {
   const began = performance.now()
-  const out = findOut(options.out)
-  checkApart(path, out)
+  const out = findOut(path, options.out)
   const file = new BatchFile(path)
   const release = lockFile(out)
   try {
     const { planner, bad, ids } = await readBatch(file, options.config)
     const run = new BatchRun(file, new ResultsFile(out), options)
-    await run.resume(ids)
+    run.resume(ids)
     for (const line of bad) run.refuse(line)
     await run.send(planner.plan())
-    return run.summary(ids.size + bad.length, (performance.now() - began) / 1_000)
+    return run.counts.summary(ids.size + bad.length, (performance.now() - began) / 1_000, options.out)
   } finally {
     release()
     file.close()
@@ -73,10 +72,10 @@ async function readBatch(
 }
 
 class BatchRun {
+  readonly counts: BatchCounts = new BatchCounts()
   readonly #file: BatchFile
   readonly #options: BatchOptions
   readonly #results: ResultsFile
-  readonly #counts = new BatchCounts()
   readonly #done = new Set<string>()
   #failuresInARow = 0
   #hasAnswered = false
@@ -87,19 +86,19 @@ class BatchRun {
     this.#options = options
   }
 
-  async resume(ids: ReadonlyMap<string, string>): Promise<void> {
-    await this.#results.resume(
+  resume(ids: ReadonlyMap<string, string>): void {
+    this.#results.resume(
       (customId) => ids.get(customId),
       (customId, body, status) => {
         this.#done.add(customId)
-        if (this.#counts.answered(status, body)) this.#counts.count('resumed')
+        if (this.counts.answered(status, body)) this.counts.counts.resumed += 1
       },
     )
   }
 
   refuse(line: BadLine): void {
     this.#results.addBad(line)
-    this.#counts.count('invalid')
+    this.counts.counts.invalid += 1
   }
 
   /** Sends what has no result yet, several at once. Results come in any order. */
@@ -136,10 +135,6 @@ class BatchRun {
     }
   }
 
-  summary(requests: number, seconds: number): BatchSummary {
-    return this.#counts.summary(requests, seconds, this.#options.out)
-  }
-
   async #sendOne(agent: Agent, planned: PlannedRequest, signal: AbortSignal, progress: ReplayProgress): Promise<void> {
     const { target, wait } = this.#options
     const sent = await sendRequest(agent, target, planned, this.#file.bodyOf(planned.request), {
@@ -149,9 +144,10 @@ class BatchRun {
     })
     this.#hasAnswered ||= sent.status !== undefined
     this.#results.add(planned.request, sent)
-    this.#counts.answered(sent.status, sent.body)
-    if (sent.moved > 0) this.#counts.count('moved')
-    if (sent.skipped !== undefined) this.#counts.skipped(sent.skipped)
+    const { counts, skipped } = this.counts
+    this.counts.answered(sent.status, sent.body)
+    if (sent.moved > 0) counts.moved += 1
+    if (sent.skipped !== undefined) skipped[sent.skipped] = (skipped[sent.skipped] ?? 0) + 1
     progress.advance()
     // a model or an endpoint that is missing says nothing about the others
     if (sent.status === 404) return
@@ -179,18 +175,16 @@ function excerptOf(body: string): string {
   return text.slice(0, longestExcerpt).replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Returns the path that results are written to, behind links. Throws a ConfigError if it is no file. */
-function findOut(out: string): string {
+/** Returns the path that results are written to, behind links. Throws a ConfigError if it is no file, or the batch. */
+function findOut(path: string, out: string): string {
   if (!existsSync(out)) return out
-  if (statSync(out).isFile()) return realpathSync(out)
-  throw new ConfigError(`the results cannot be written to ${out}: name a file with --out.`, 2)
-}
-
-function checkApart(path: string, out: string): void {
-  if (existsSync(out) && existsSync(path) && realpathSync(out) === realpathSync(path)) {
-    throw new ConfigError(
-      `the results cannot be written to ${out}: the batch is read from it. Name another with --out.`,
-      2,
-    )
+  if (!statSync(out).isFile()) {
+    throw new ConfigError(`the results cannot be written to ${out}: name a file with --out.`, 2)
   }
+  const real = realpathSync(out)
+  if (!existsSync(path) || realpathSync(path) !== real) return real
+  throw new ConfigError(
+    `the results cannot be written to ${out}: the batch is read from it. Name another with --out.`,
+    2,
+  )
 }

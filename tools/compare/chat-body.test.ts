@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toChatBody } from './chat-body.ts'
+import { toChatBody } from './send-request.ts'
 
 const settings = { model: 'm', maxTokens: 8, cacheSalt: undefined, hasLogProbabilities: false }
 

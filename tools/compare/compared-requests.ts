@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ConfigError } from '#proxy/common/errors.ts'
 import type { TraceRequest } from '../replay/trace/trace.ts'
-import type { ChatBody } from './chat-body.ts'
+import type { ChatBody } from './send-request.ts'
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant'

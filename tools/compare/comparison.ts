@@ -1,3 +1,4 @@
+import { percentile } from '../replay/report/replay-report.ts'
 import { bestOf, exactMatch, tokenF1 } from './answer-scores.ts'
 import { type Estimate, estimateMean } from './bootstrap.ts'
 import type { ComparedRequest } from './compared-requests.ts'
@@ -50,71 +51,69 @@ export function compare(
   answers: Answers,
 ): Comparison {
   const answered = requests.filter(({ id }) => names.every((name) => answers(name, id)))
-  const reports = passes
-    .filter(({ name }) => names.includes(name))
-    .map(({ name }) => toReport(name, answered, (pass, id) => answers(pass, id)!))
   const refused = names.some((name) => answered.some(({ id }) => answers(name, id)!.refusedLogProbabilities))
   return {
     ...about,
     requests: answered.length,
     log_probabilities_refused: refused,
-    passes: reports,
+    passes: passes.flatMap(({ name }) => (names.includes(name) ? [toReport(name, answered, answers)] : [])),
     verdict: judge(answered, answers),
   }
 }
 
-function toReport(
-  pass: PassName,
-  requests: readonly ComparedRequest[],
-  answerOf: (pass: PassName, id: string) => Answer,
-): PassReport {
-  const pairs = requests.map((request) => {
-    return { request, received: answerOf('received', request.id), own: answerOf(pass, request.id) }
-  })
-  const own = pairs.map((pair) => pair.own)
-  const times = own.map(({ firstTokenMilliseconds }) => firstTokenMilliseconds).sort((a, b) => a - b)
-  const sum = (values: readonly (number | undefined)[]): number | null =>
-    values.some((value) => value === undefined) ? null : values.reduce<number>((total, value) => total + value!, 0)
-  const judged = pairs.filter(({ request }) => (request.answers ?? []).length > 0)
-  const differences = pairs.flatMap(({ received, own: { logProbability } }) =>
-    logProbability === undefined || received.logProbability === undefined
-      ? []
-      : [logProbability - received.logProbability],
-  )
+function toReport(pass: PassName, requests: readonly ComparedRequest[], answers: Answers): PassReport {
+  const own = requests.map(({ id }) => answers(pass, id)!)
+  /** Estimates the mean of a score, over the requests that have one. */
+  const estimate = (score: (own: Answer, received: Answer, right: readonly string[]) => number | undefined) =>
+    estimateMean(
+      requests.flatMap(({ id, answers: right = [] }, i) => score(own[i]!, answers('received', id)!, right) ?? []),
+    )
+  const times = own.map(({ firstTokenMilliseconds }) => firstTokenMilliseconds)
+  const goldExact = estimate(({ answer }, _, right) => scoreOf(exactMatch, answer, right))
   return {
     pass,
     requests: requests.length,
     changed: own.filter(({ changed }) => changed > 0).length,
     agreement: {
-      exact: mean(pairs.map(({ received, own: { answer } }) => exactMatch(answer, received.answer))),
-      f1: mean(pairs.map(({ received, own: { answer } }) => tokenF1(answer, received.answer))),
+      exact: estimate(({ answer }, received) => exactMatch(answer, received.answer)) ?? nothing,
+      f1: estimate(({ answer }, received) => tokenF1(answer, received.answer)) ?? nothing,
     },
-    gold:
-      judged.length === 0
-        ? null
-        : {
-            exact: mean(judged.map(({ own: { answer }, request }) => bestOf(exactMatch, answer, request.answers!))),
-            f1: mean(judged.map(({ own: { answer }, request }) => bestOf(tokenF1, answer, request.answers!))),
-            f1_difference: mean(
-              judged.map(({ own: { answer }, received, request }) => {
-                return bestOf(tokenF1, answer, request.answers!) - bestOf(tokenF1, received.answer, request.answers!)
-              }),
-            ),
-          },
-    log_probability_difference: estimateMean(differences) ?? null,
+    gold: goldExact
+      ? {
+          exact: goldExact,
+          f1: estimate(({ answer }, _, right) => scoreOf(tokenF1, answer, right))!,
+          f1_difference: estimate(({ answer }, received, right) =>
+            difference(scoreOf(tokenF1, answer, right), scoreOf(tokenF1, received.answer, right)),
+          )!,
+        }
+      : null,
+    log_probability_difference:
+      estimate((one, received) => difference(one.logProbability, received.logProbability)) ?? null,
     prompt_tokens: sum(own.map(({ promptTokens }) => promptTokens)),
     cached_tokens: sum(own.map(({ cachedTokens }) => cachedTokens)),
-    first_token_ms: { mean: mean(times), p50: at(times, 0.5), p99: at(times, 0.99) },
+    first_token_ms: {
+      mean: estimateMean(times) ?? nothing,
+      p50: percentile(times, 0.5),
+      p99: percentile(times, 0.99),
+    },
   }
 }
 
-/** Estimates a mean; all zeros if there are no values. */
-function mean(values: readonly number[]): Estimate {
-  return estimateMean(values) ?? { mean: 0, low: 0, high: 0, count: 0 }
+/** The mean of no values. */
+const nothing: Estimate = { mean: 0, low: 0, high: 0, count: 0 }
+
+/** The best score against the right answers; undefined without any. */
+function scoreOf(score: typeof tokenF1, answer: string, right: readonly string[]): number | undefined {
+  return right.length === 0 ? undefined : bestOf(score, answer, right)
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+function difference(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a - b
+}
+
+/** Null if a value is not known. */
+function sum(values: readonly (number | undefined)[]): number | null {
+  return values.includes(undefined) ? null : values.reduce<number>((total, value) => total + value!, 0)
 }
 
 /** Returns what a pass answered to a request. */

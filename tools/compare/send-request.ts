@@ -4,10 +4,30 @@ import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { UsageReader } from '#engine-adapters/read-usage.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
-import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
+
+/** The body of a request to `/v1/chat/completions`. */
+export type ChatBody = Readonly<Record<string, unknown>>
+
+/** What a comparison sets in every body. */
+interface ChatSettings {
+  readonly model: string
+  readonly maxTokens: number
+  /** separates the engine's cache from that of other passes; undefined: the engine would not accept it */
+  readonly cacheSalt: string | undefined
+  readonly hasLogProbabilities: boolean
+}
 
 /** What an engine answered, and what that took. */
-export interface Answer extends StreamedAnswer {
+export interface Answer {
+  /** text, or the calls of tools: their names and arguments */
+  readonly answer: string
+  /** undefined: the engine does not say */
+  readonly promptTokens: number | undefined
+  /** undefined: the engine does not say */
+  readonly cachedTokens: number | undefined
+  /** mean log-probability of the answer's tokens; undefined: the engine does not return them */
+  readonly logProbability: number | undefined
+  readonly firstTokenMilliseconds: number
   /** blocks that were moved or replaced by pointers */
   readonly changed: number
   /** set if the engine refused log-probabilities and answered without them */
@@ -68,7 +88,7 @@ async function ask(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answe
   }
   const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait: chat.wait })
   const { statusCode: status, headers, body } = answer
-  if (status === 200) return toAnswer(answer, began, chat)
+  if (status === 200) return readAnswer(answer, began, chat.name)
   const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
   return { status, text, retryAfter: readRetryAfter(headers['retry-after'], Date.now()), attempts }
 }
@@ -91,22 +111,36 @@ function post(agent: Agent, baseUrl: string, chat: SentChat): Promise<Dispatcher
   })
 }
 
-async function toAnswer(
-  { headers, body }: Dispatcher.ResponseData,
-  began: number,
-  { name }: SentChat,
-): Promise<Answer> {
-  const type = String(headers['content-type'] ?? 'none')
-  if (!type.startsWith('text/event-stream')) {
-    await body.dump()
-    throw new ConfigError(
-      `The engine answered ${name} without a stream of events (content-type: ${type}): ` +
-        'compare needs an engine that streams chats ("stream": true), at the URL of --engine.',
-    )
+// engines refuse these together with the members set below: a minimum length, and what cannot be streamed
+const inTheWay = ['max_tokens', 'max_completion_tokens', 'min_tokens', 'logprobs', 'top_logprobs', 'prompt_logprobs']
+
+/**
+ * Returns a body whose answer can be compared: a single answer, at temperature 0, streamed with its usage. Also sets the
+ * model, the maximum length, log-probabilities and the salt; a salt that the body already has keeps its effect.
+ * Everything else stays as it is.
+ */
+export function toChatBody(
+  body: ChatBody,
+  { model, maxTokens, cacheSalt, hasLogProbabilities }: ChatSettings,
+): ChatBody {
+  const kept = Object.entries(body).filter(([name]) => !inTheWay.includes(name))
+  // newer models refuse `max_tokens`, older engines do not know the other: keep the one that the body has
+  const longest = typeof body.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens'
+  return {
+    ...Object.fromEntries(kept),
+    model,
+    [longest]: maxTokens,
+    temperature: 0,
+    n: 1,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(hasLogProbabilities ? { logprobs: true } : {}),
+    ...(cacheSalt === undefined ? {} : { cache_salt: [cacheSalt, body.cache_salt].filter(isText).join('-') }),
   }
-  const count = (header: string): number => Number(headers[header] ?? 0)
-  const changed = count('x-reprise-moved') + count('x-reprise-deduplicated')
-  return { ...(await readAnswer(body, began)), changed }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** Whether the same request may be answered later. */
@@ -127,19 +161,6 @@ function explain(name: string, { status, text, retryAfter, attempts }: Refusal):
   return `${what}: mend this request in the trace, or leave it out; --top-k makes prompts shorter.`
 }
 
-/** What an engine streamed. */
-interface StreamedAnswer {
-  /** text, or the calls of tools: their names and arguments */
-  readonly answer: string
-  /** undefined: the engine does not say */
-  readonly promptTokens: number | undefined
-  /** undefined: the engine does not say */
-  readonly cachedTokens: number | undefined
-  /** mean log-probability of the answer's tokens; undefined: the engine does not return them */
-  readonly logProbability: number | undefined
-  readonly firstTokenMilliseconds: number
-}
-
 interface Delta {
   readonly content?: string | null
   readonly tool_calls?:
@@ -157,8 +178,16 @@ interface Chunk {
   }[]
 }
 
-/** Reads a streamed answer; `began`: when it was requested. Throws if the answer is incomplete. */
-async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<StreamedAnswer> {
+/** Reads a streamed answer; `began`: when it was requested. Throws if there is none, or it is incomplete. */
+async function readAnswer({ headers, body }: Dispatcher.ResponseData, began: number, name: string): Promise<Answer> {
+  const type = String(headers['content-type'] ?? 'none')
+  if (!type.startsWith('text/event-stream')) {
+    await body.dump()
+    throw new ConfigError(
+      `The engine answered ${name} without a stream of events (content-type: ${type}): ` +
+        'compare needs an engine that streams chats ("stream": true), at the URL of --engine.',
+    )
+  }
   const read = { answer: '', first: undefined as number | undefined, isDone: false }
   const logProbabilities: number[] = []
   const take = ({ error, choices }: Chunk): void => {
@@ -176,7 +205,7 @@ async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<S
   })
   const decoder = new TextDecoder()
   const reader = new UsageReader('text/event-stream')
-  for await (const bytes of body) {
+  for await (const bytes of body as AsyncIterable<Buffer>) {
     reader.push(bytes)
     parser.feed(decoder.decode(bytes, { stream: true }))
   }
@@ -189,6 +218,7 @@ async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<S
     cachedTokens: usage?.cachedTokens,
     logProbability: logProbabilities.length > 0 ? sum / logProbabilities.length : undefined,
     firstTokenMilliseconds: read.first ?? performance.now() - began,
+    changed: Number(headers['x-reprise-moved'] ?? 0) + Number(headers['x-reprise-deduplicated'] ?? 0),
   }
 }
 
