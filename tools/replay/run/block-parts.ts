@@ -1,14 +1,9 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 
 /** A part of a block that is the same wherever its key is. */
 export interface Part {
   readonly key: string
-  readonly tokens: number
-}
-
-/** The parts of a block, with their sum. */
-interface Parts {
-  readonly parts: readonly Part[]
   readonly tokens: number
 }
 
@@ -18,16 +13,11 @@ interface Parts {
  */
 export class BlockParts {
   readonly #sizes = new Map<string, number>()
-  readonly #known = new Map<string, Parts>()
+  readonly #known = new Map<string, readonly Part[]>()
 
   /** Returns the parts of a block; one, if its stretches are not known. */
-  of(block: TraceBlock): Parts {
-    const known = this.#known.get(block.key)
-    if (known) return known
-    const parts = this.#divide(block)
-    const divided = { parts, tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0) }
-    this.#known.set(block.key, divided)
-    return divided
+  of(block: TraceBlock): readonly Part[] {
+    return getOrMake(this.#known, block.key, () => this.#divide(block))
   }
 
   #divide({ key, tokens, stretches }: TraceBlock): Part[] {
