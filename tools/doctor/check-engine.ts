@@ -1,12 +1,12 @@
 import { statusOf } from '#proxy/common/errors.ts'
 import { endlessHops } from '#proxy/http/forwarded-headers.ts'
 import type { CheckedEngine, MirroredReplica } from './check-proxy.ts'
-import { hasEvents, judgeEvents } from './engine/check-events.ts'
+import { hasEvents, judgeEvents, type ListenedEngine } from './engine/check-events.ts'
 import { checkReachable, contextLengthOf, judgeContextLength, selectModel } from './engine/check-models.ts'
 import { checkTokenEndpoint } from './engine/check-token-endpoint.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
 import { judgeFacts } from './engine/engine-facts.ts'
-import { answersReplays, EventWatch } from './engine/event-watch.ts'
+import { answersReplays, hearEvents } from './engine/hear-events.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
 import { type DoctorOptions, type Finding, warning } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
@@ -60,26 +60,17 @@ async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
 
 /** Sends the probes while listening to the engine's events. */
 async function listenTo(
-  { events, replay }: { readonly events: string; readonly replay?: string | undefined },
-  { kind, facts }: EngineIdentity,
+  engine: ListenedEngine,
+  identity: EngineIdentity,
   probe: () => Promise<Finding[]>,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const watch = new EventWatch(events)
-  try {
-    await watch.connect(signal)
-    const probes = await probe()
-    const heard = await watch.settle(signal)
-    const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
-    const answers = replay === undefined ? undefined : await answersReplays(replay, signal)
-    signal.throwIfAborted()
-    const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
-    const places = { eventsUrl: events, replayUrl: replay, publisher: facts.publisher }
-    const reusesAnywhere = facts.reuse !== undefined
-    return [...probes, ...judgeEvents({ kind, reusesAnywhere, ...places, ...heardOf })]
-  } finally {
-    await watch.close()
-  }
+  const [probes, heard] = await hearEvents(engine.events, probe, signal)
+  const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
+  const answers = engine.replay === undefined ? undefined : await answersReplays(engine.replay, signal)
+  signal.throwIfAborted()
+  const evidence = { engine, identity, heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
+  return [...probes, ...judgeEvents(evidence)]
 }
 
 /** Whether the engine answered the probes: only then is there a finding about cached tokens. */

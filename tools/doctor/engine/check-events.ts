@@ -1,20 +1,18 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '#proxy/config/config.ts'
 import { type Finding, notChecked, ok, warning } from '../finding.ts'
-import { type EventPublisher, writeEvents } from './engine-facts.ts'
-import type { HeardEvents } from './event-watch.ts'
+import { writeEvents } from './engine-facts.ts'
+import type { HeardEvents } from './hear-events.ts'
+import type { EngineIdentity } from './identify-engine.ts'
 
-/** Where we listened for an engine's events, and what arrived. */
+/** An engine whose events can be heard. */
+export type ListenedEngine = EngineSettings & { readonly events: string }
+
+/** What is known of an engine that was listened to while it computed prompts. */
 interface EventEvidence {
-  readonly kind: EngineKind | undefined
-  readonly eventsUrl: string
-  readonly replayUrl: string | undefined
-  /** where the engine reports that it publishes */
-  readonly publisher: EventPublisher | undefined
+  readonly engine: ListenedEngine
+  readonly identity: EngineIdentity
   readonly heard: HeardEvents
-  /** whether the engine reuses KV at any position */
-  readonly reusesAnywhere?: boolean | undefined
   /** undefined: not asked */
   readonly answersReplays: boolean | undefined
   /** whether the engine computed new prompts meanwhile */
@@ -31,66 +29,70 @@ export function judgeEvents(evidence: EventEvidence): Finding[] {
 }
 
 function judgeArrival(evidence: EventEvidence): Finding {
-  const { eventsUrl, heard, hasComputed, isCaching } = evidence
+  const { engine, heard, hasComputed, isCaching } = evidence
   const { isConnected, batches, blocks, unknown, fault } = heard
   const start = fixFor(evidence)
-  if (!isConnected) return warning('events', `${eventsUrl}: nobody publishes there`, start)
+  if (!isConnected) return warning('events', `${engine.events}: nobody publishes there`, start)
   if (fault !== undefined) {
     const fix = 'see what publishes there: it is not a known version of vLLM or SGLang'
-    return warning('events', `${eventsUrl}: a message was not understood: ${fault}`, fix)
+    return warning('events', `${engine.events}: a message was not understood: ${fault}`, fix)
   }
   if (blocks === 0 && !hasComputed) {
-    const found = `${eventsUrl}: something publishes there; the check needs an engine that computes prompts`
+    const found = `${engine.events}: something publishes there; the check needs an engine that computes prompts`
     return notChecked('events', found, 'first fix what keeps the engine from answering')
   }
   if (blocks === 0) {
-    const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was reported'} while the engine computed prompts`
+    const found = `${engine.events}: ${batches === 0 ? 'nothing was published' : 'no stored block was reported'} while the engine computed prompts`
     const fix = isCaching
       ? `see whose events these are; ${start}`
       : 'switch on prefix caching: without it there is nothing to report'
     return warning('events', found, fix)
   }
   if (unknown > 0) {
-    const found = `${eventsUrl}: ${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
+    const found = `${engine.events}: ${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
     return warning('events', found, 'use the plugin for this version of the engine')
   }
-  return ok('events', `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`)
+  return ok(
+    'events',
+    `${engine.events}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`,
+  )
 }
 
 /** Reused blocks have the tokens of exact blocks, but other hashes: only known hashes can distinguish them. */
-function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Finding | undefined {
-  if (!reusesAnywhere || !heard.isByContent) return undefined
-  const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
+function judgeReuse({ engine, heard, identity }: EventEvidence): Finding | undefined {
+  if (!identity.facts.reuse || !heard.isByContent) return undefined
+  const found = `${engine.events}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
   const fix =
     'start vLLM with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or leave out events= and let its plugin report'
   return warning('events', found, fix)
 }
 
-function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEvidence): Finding {
-  if (replayUrl === undefined) {
+function judgeReplay({ engine, identity, answersReplays }: EventEvidence): Finding {
+  const { events, replay } = engine
+  if (replay === undefined) {
     const found = 'no replay= is given: missed events stay missed, and the mirror stays degraded'
-    const fix = `${startWith(kind, eventsUrl, undefined)} and add ,replay=${besideOf(eventsUrl)}`
-    return warning('replay', found, fix)
+    return warning('replay', found, `${startWith(identity.kind, engine)} and add ,replay=${besideOf(events)}`)
   }
-  if (answersReplays) return ok('replay', `${replayUrl}: answers`)
-  const found = `${replayUrl}: does not answer, so missed events stay missed`
-  return warning('replay', found, startWith(kind, eventsUrl, replayUrl))
+  if (answersReplays) return ok('replay', `${replay}: answers`)
+  const found = `${replay}: does not answer, so missed events stay missed`
+  return warning('replay', found, startWith(identity.kind, engine))
 }
 
 /** If the engine publishes elsewhere, advises to listen there; otherwise to configure the engine to publish. */
-function fixFor({ kind, eventsUrl, replayUrl, publisher }: EventEvidence): string {
-  if (!publisher || String(publisher.port) === portOf(eventsUrl)) return startWith(kind, eventsUrl, replayUrl)
+function fixFor({ engine, identity: { kind, facts } }: EventEvidence): string {
+  const { publisher } = facts
+  if (!publisher || String(publisher.port) === portOf(engine.events)) return startWith(kind, engine)
   return `write ${writeEvents(publisher)}, where the engine says that it publishes`
 }
 
 /** Writes the engine's flag with the ports given here. */
-function startWith(kind: EventEvidence['kind'], eventsUrl: string, replayUrl: string | undefined): string {
+function startWith(kind: EngineIdentity['kind'], { events, replay }: ListenedEngine): string {
   const config = {
     ...(kind === 'sglang' ? {} : { enable_kv_cache_events: true }),
     publisher: 'zmq',
     // with a host name, both engines would connect there instead of listening
-    endpoint: `tcp://*:${portOf(eventsUrl)}`,
-    replay_endpoint: `tcp://*:${portOf(replayUrl ?? besideOf(eventsUrl))}`,
+    endpoint: `tcp://*:${portOf(events)}`,
+    replay_endpoint: `tcp://*:${portOf(replay ?? besideOf(events))}`,
   }
   return `start ${adapterFor(kind ?? 'openai').advice.name} with --kv-events-config '${JSON.stringify(config)}'`
 }
@@ -105,6 +107,6 @@ function portOf(url: string): string {
 }
 
 /** Whether the settings name an address for events. */
-export function hasEvents<T extends Pick<EngineSettings, 'events'>>(engine: T): engine is T & { events: string } {
+export function hasEvents(engine: EngineSettings): engine is ListenedEngine {
   return engine.events !== undefined
 }

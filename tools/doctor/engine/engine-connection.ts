@@ -4,7 +4,6 @@ import { tryJson } from '#engine-adapters/json-object.ts'
 
 export interface Answer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
   /** undefined if the body is not JSON */
   readonly json: unknown
@@ -26,9 +25,6 @@ interface ConnectionOptions {
   readonly timeoutMilliseconds: number
   readonly signal: AbortSignal
 }
-
-/** Larger than any answer to a check; the rest of a longer answer is not read. */
-const longestBody = 8 * 1024 * 1024
 
 /** A connection to an HTTP server; no request takes longer than the timeout. */
 export class EngineConnection {
@@ -74,9 +70,9 @@ export class EngineConnection {
         dispatcher: this.#agent,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
       })
-      const text = await readText(response.body)
+      const text = await response.body.text()
       const milliseconds = performance.now() - started
-      return { status: response.statusCode, headers: response.headers, text, json: tryJson(text), milliseconds }
+      return { status: response.statusCode, text, json: tryJson(text), milliseconds }
     } catch (error) {
       signal.throwIfAborted()
       return toNoAnswer(error as Error, timeoutMilliseconds)
@@ -89,31 +85,19 @@ export function isGood(reply: Reply): reply is Answer {
   return 'status' in reply && reply.status >= 200 && reply.status < 300
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > longestBody) break
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'])
-const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA'])
-const timedOut = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
-const tlsCode = /CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:VERIFY|GET)/
+/** Why there is no answer, by the codes of errors of connections. */
+const reasons: readonly (readonly [RegExp, NoAnswer['reason']])[] = [
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'timeout'],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL)$/, 'refused'],
+  [/^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA)$/, 'unknown_host'],
+  [/CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:VERIFY|GET)/, 'tls'],
+]
 
 function toNoAnswer(error: Error & { code?: string }, timeoutMilliseconds: number): NoAnswer {
-  const code = error.code ?? ''
+  const code = error.name === 'TimeoutError' ? 'ETIMEDOUT' : (error.code ?? '')
+  const [, reason] = reasons.find(([codes]) => codes.test(code)) ?? [undefined, 'broken' as const]
+  if (reason === 'timeout') return { reason, message: `no answer within ${timeoutMilliseconds / 1000} s` }
   // one name with several addresses: each has its own error
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
-  const message = (error.message || inner?.message || code).split('\n', 1)[0]!.trim()
-  if (error.name === 'TimeoutError' || timedOut.has(code)) {
-    return { reason: 'timeout', message: `no answer within ${timeoutMilliseconds / 1000} s` }
-  }
-  if (unreachable.has(code)) return { reason: 'refused', message }
-  if (unknownHost.has(code)) return { reason: 'unknown_host', message }
-  return { reason: tlsCode.test(code) ? 'tls' : 'broken', message }
+  return { reason, message: (error.message || inner?.message || code).split('\n', 1)[0]!.trim() }
 }
