@@ -57,7 +57,7 @@ export class EventSubscriber {
     this.#socket.connect(options.eventsUrl)
     // any topic: a publisher has only one
     this.#socket.subscribe()
-    this.#reading = this.#read().catch((error: unknown) => this.#fault(error))
+    this.#reading = this.#read().catch((error: unknown) => this.#options.onFault(error))
     this.#order.check()
     this.#timer = setInterval(() => this.#checkSilence(), options.checkMilliseconds ?? defaultCheckMilliseconds)
     this.#timer.unref()
@@ -89,7 +89,9 @@ export class EventSubscriber {
     for await (const frames of this.#socket) {
       const sequence = readSequence(frames.at(-2))
       if (sequence === undefined) {
-        this.#fault(new KvEventError('A message has no sequence number, or a larger one than any engine reaches.'))
+        this.#options.onFault(
+          new KvEventError('A message has no sequence number, or a larger one than any engine reaches.'),
+        )
         continue
       }
       this.#heardSinceCheck = true
@@ -108,7 +110,7 @@ export class EventSubscriber {
         signal,
       })
     } catch (error) {
-      this.#fault(error)
+      this.#options.onFault(error)
     }
     if (signal.aborted) return
     if (isWhole) this.#order.replayEnded()
@@ -121,7 +123,7 @@ export class EventSubscriber {
     try {
       batch = decodeBatch(payload)
     } catch (error) {
-      this.#fault(error)
+      this.#options.onFault(error)
       return
     }
     take(sequence, batch)
@@ -132,7 +134,7 @@ export class EventSubscriber {
     try {
       listener()
     } catch (error) {
-      this.#fault(error)
+      this.#options.onFault(error)
     }
   }
 
@@ -152,9 +154,5 @@ export class EventSubscriber {
     this.#waited = 0
     this.#patience = Math.min(2 * this.#patience, longestPatience)
     return true
-  }
-
-  #fault(error: unknown): void {
-    this.#options.onFault(error)
   }
 }

@@ -4,7 +4,7 @@ import { isInferencePath } from '../inference-paths.ts'
 
 const paths = ['/v1/moderations', '/v1/rerank', '/v1/images/generations', '/generate', '/health']
 
-/** Any engine with OpenAI's API: nothing is added to a request but an id in its header, and nothing is asked. */
+/** Any engine with OpenAI's API, from which others differ: nothing is added to a request but an id in its header, and nothing is asked. */
 export const openaiAdapter: EngineAdapter = {
   kind: 'openai',
   countsCachedOfAll: true,
@@ -30,14 +30,11 @@ export const openaiAdapter: EngineAdapter = {
   readsCache: () => true,
   tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
   idIn: () => undefined,
-  promptIds: (request, { count }) => numberPrompts(request, count),
+  // as vLLM 0.32 reports them (`cmpl-ID-0-…`): `ID`, then `ID-1`, `ID-2` …
+  promptIds: (request, { count }) =>
+    Array.from({ length: count }, (_, i) => (i === 0 ? request : `${request}-${i}`) as RequestId),
   reportedName: () => undefined,
   tokenQuestions: () => [],
   tokenStrings: () => undefined,
   scoreAnswer: undefined,
-}
-
-/** `ID` for the first prompt of a request, then `ID-1`, `ID-2` …, as vLLM 0.32 reports them (`cmpl-ID-0-…`). */
-export function numberPrompts(request: RequestId, count: number): RequestId[] {
-  return Array.from({ length: count }, (_, i) => (i === 0 ? request : `${request}-${i}`) as RequestId)
 }

@@ -3,6 +3,7 @@ import { type CacheConfig, readSglangCacheConfig } from '../cache-config.ts'
 import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { tryJson } from '../json-object.ts'
+import { openaiAdapter } from '../openai/adapter.ts'
 import { type PromptApi, promptApis } from '../prompt-api.ts'
 import { promptOnly } from '../prompt-only.ts'
 import { scoreWithSglang } from './score-answer.ts'
@@ -26,8 +27,8 @@ const paths = [
 
 /** SGLang 0.5. Ignores the request id header; `rid` in the body does reach its cache. */
 export const sglangAdapter: EngineAdapter = {
+  ...openaiAdapter,
   kind: 'sglang',
-  countsCachedOfAll: true,
   evictsInWhole: true,
   usualPageTokens: 1,
   // with --enable-cache-report
@@ -48,7 +49,6 @@ export const sglangAdapter: EngineAdapter = {
   // 0.5.23 logs a warning for the second path; versions before 0.5.4 have only that one
   cacheSources: ['/server_info', '/get_server_info'].map((path) => ({ path, read: readServerInfo })),
   isInference: (path) => isInferencePath(paths, path),
-  readsCache: () => true,
   tagRequest: (request, cacheSalt, { rid } = {}) => ({
     headers: { 'x-request-id': request },
     // a list of `rid`s names each prompt: keep it
@@ -67,7 +67,6 @@ export const sglangAdapter: EngineAdapter = {
     const question = askTokenizer(api, members)
     return question ? [question] : []
   },
-  tokenStrings: () => undefined,
   scoreAnswer: scoreWithSglang,
 }
 

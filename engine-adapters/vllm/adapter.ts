@@ -2,7 +2,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { readVllmCacheConfig } from '../cache-config.ts'
 import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
-import { numberPrompts } from '../openai/adapter.ts'
+import { openaiAdapter } from '../openai/adapter.ts'
 import { type PromptApi, promptApis } from '../prompt-api.ts'
 import { promptOnly } from '../prompt-only.ts'
 import { scoreWithVllm } from './score-answer.ts'
@@ -29,11 +29,9 @@ const paths = [
  * For several prompts, it reports the cached tokens of the last one; in a stream, those of the one that answered first.
  */
 export const vllmAdapter: EngineAdapter = {
+  ...openaiAdapter,
   kind: 'vllm',
   countsCachedOfAll: false,
-  evictsInWhole: false,
-  usualPageTokens: 16,
-  omitsZeroCached: false,
   advice: {
     name: 'vLLM',
     reportCachedTokens: 'start vLLM with --enable-prompt-tokens-details',
@@ -52,8 +50,6 @@ export const vllmAdapter: EngineAdapter = {
   // log probabilities of prompt tokens are not cached: vLLM computes the prompt again, and stores it
   readsCache: ({ prompt_logprobs, echo, logprobs }) => (prompt_logprobs ?? (echo === true ? logprobs : null)) == null,
   tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
-  idIn: () => undefined,
-  promptIds: (request, { count }) => numberPrompts(request, count),
   // for `/v1/responses` it ignores our id: it answers as `resp_ID` and runs `resp_ID_0`
   reportedName: (api, answerId) => (api === 'responses' ? (`${answerId}_0` as RequestId) : undefined),
   tokenQuestions: (api, path, members) =>

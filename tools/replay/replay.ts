@@ -4,7 +4,7 @@ import { plotCapacities, plotReplay } from './chart/render-chart.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { createProgress } from './report/replay-progress.ts'
-import { type ReplayReport, renderOrders, toBoundReport, toPolicyReport } from './report/replay-report.ts'
+import { type ReplayReport, renderOrders, toPolicyReport } from './report/replay-report.ts'
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
 import { countSeenBefore, PromptLayout } from './run/prompt-layout.ts'
 import { replayTrace } from './run/replay-trace.ts'
@@ -19,14 +19,17 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     [given.orders, given.plot].filter((file) => file !== undefined),
     path,
   )
-  const { name: trace, requests, recordedTokens } = await readRequests(path, given, tell)
+  const { name: trace, requests, capacityTokens: recordedTokens } = await readRequests(path, given, tell)
   if (given.capacityTokens === undefined && recordedTokens !== undefined) {
     tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
   }
   const capacityTokens = given.capacityTokens ?? recordedTokens ?? replayDefaults.capacityTokens
   const options: ReplayOptions = { ...given, capacityTokens }
-  const lengths = lengthsOf(requests, options)
-  tellOfLargePrompts(lengths, options, tell)
+  const layout = new PromptLayout(requests, options)
+  const lengths = requests.map((request) => layout.lengthOf(request))
+  const cache = new TreeCache(capacityTokens, options.pageTokens)
+  const large = lengths.filter((length) => !cache.holds(length)).length
+  if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotCapacities.length
   const progress = createProgress(names.length * (1 + curves) * requests.length)
@@ -39,8 +42,11 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
       return [name as string, toPolicyReport(run)] as const
     }),
   )
-  const promptTokens = lengths.reduce((sum, length) => sum + length, 0)
-  const bound = toBoundReport(countSeenBefore(requests, options), promptTokens)
+  const bound = toPolicyReport({
+    policy: 'bound',
+    cachedTokens: countSeenBefore(requests, options),
+    promptTokens: lengths.reduce((sum, length) => sum + length, 0),
+  })
   if (options.orders !== undefined) writeFileAtOnce(options.orders, orders)
   if (options.plot !== undefined) {
     const plot = plotReplay({ trace, requests, names, bound: bound.hit_ratio, options, progress })
@@ -61,21 +67,10 @@ async function readRequests(
   path: string,
   { limit }: GivenReplayOptions,
   tell: Tell,
-): Promise<{ name: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
-  const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
+): Promise<{ name: string; requests: ReplayRequest[]; capacityTokens?: number | undefined }> {
+  const trace = await readTrace(path)
+  const { requests, skipped } = trace
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
   if (requests.length === 0) throw new ConfigError(`${path} holds no request with text`)
-  return { name, requests: toReplayRequests(requests.slice(0, limit)), recordedTokens }
-}
-
-/** Lengths of the prompts as received, in tokens. */
-function lengthsOf(requests: readonly ReplayRequest[], options: ReplayOptions): number[] {
-  const layout = new PromptLayout(requests, options)
-  return requests.map((request) => layout.lengthOf(request))
-}
-
-function tellOfLargePrompts(lengths: readonly number[], options: ReplayOptions, tell: Tell): void {
-  const cache = new TreeCache(options.capacityTokens, options.pageTokens)
-  const large = lengths.filter((length) => !cache.holds(length)).length
-  if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
+  return { ...trace, requests: toReplayRequests(requests.slice(0, limit)) }
 }

@@ -1,38 +1,54 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import { readTokens, tokenQuestions } from '#proxy/replicas/reports/token-question.ts'
+import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import { readTokens } from '#proxy/replicas/reports/token-question.ts'
 import { type Finding, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
 
 const check = 'token_endpoint'
-const path = '/v1/chat/completions'
 
-/**
- * Asks for the tokens of a small chat as the proxy would: without them, an engine's events cannot be tied to requests.
- */
+interface AskedTokens {
+  /** of the first prompt; undefined: no path answers with them */
+  readonly tokens: Uint32Array | undefined
+  /** the path that answers */
+  readonly path: string
+  /** how those asked before answer */
+  readonly refused: readonly string[]
+}
+
+/** Asks for the tokens of a request as the proxy would. */
+export async function askTokens(
+  connection: EngineConnection,
+  kind: EngineKind,
+  api: PromptApi,
+  members: Readonly<Record<string, unknown>>,
+): Promise<AskedTokens> {
+  const refused: string[] = []
+  for (const { path, body } of adapterFor(kind).tokenQuestions(api, promptPaths[api], members)) {
+    const reply = await connection.post(path, body)
+    const tokens = isGood(reply) ? readTokens(reply.text)?.[0] : undefined
+    if (tokens) return { tokens, path, refused }
+    refused.push('status' in reply ? `${path} answers ${reply.status}` : `${path}: ${reply.message}`)
+  }
+  return { tokens: undefined, path: '', refused }
+}
+
+/** Asks for the tokens of a small chat: without them, an engine's events cannot be tied to requests. */
 export async function checkTokenEndpoint(
   connection: EngineConnection,
   { kind, model }: { readonly kind: EngineKind; readonly model: string },
 ): Promise<Finding> {
-  const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }))
-  const ways = tokenQuestions(adapterFor(kind), { api: 'chat_completions', path, body })?.ways ?? []
-  const refused: string[] = []
-  for (const way of ways) {
-    const reply = await connection.post(way.path, JSON.parse(way.body))
-    if (isGood(reply) && readTokens(reply.text)) return judgeAnswer(kind, way.path, refused)
-    refused.push('status' in reply ? `${way.path} answers ${reply.status}` : `${way.path}: ${reply.message}`)
+  const chat = { model, messages: [{ role: 'user', content: 'Hi' }] }
+  const { tokens, path, refused } = await askTokens(connection, kind, 'chat_completions', chat)
+  const passOn = `let any proxy in front of ${adapterFor(kind).advice.name} pass on '/tokenize', or use the plugin`
+  const render = 'start vLLM with --enable-scale-out'
+  if (!tokens) {
+    const found = `${refused.join(', ')}: the engine's events cannot be tied to requests`
+    return warning(check, found, kind === 'vllm' ? `${render}, ${passOn}` : passOn)
   }
-  const fix =
-    kind === 'vllm'
-      ? "start vLLM with --enable-scale-out, let any proxy in front of it pass on '/tokenize', or use the plugin"
-      : `let any proxy in front of ${adapterFor(kind).advice.name} pass on '/tokenize', or use the plugin`
-  return warning(check, `${refused.join(', ')}: the engine's events cannot be tied to requests`, fix)
-}
-
-function judgeAnswer(kind: EngineKind, answering: string, refused: readonly string[]): Finding {
   if (kind === 'sglang')
-    return ok(check, `${answering} answers; requests to /v1/responses and /v1/messages cannot be asked about`)
-  if (refused.length === 0) return ok(check, `${answering} answers`)
-  const found = `${refused[0]}: only plain chats and completions can be tied to events, by ${answering}`
-  return warning(check, found, kind === 'vllm' ? 'start vLLM with --enable-scale-out' : undefined)
+    return ok(check, `${path} answers; requests to /v1/responses and /v1/messages cannot be asked about`)
+  if (refused.length === 0) return ok(check, `${path} answers`)
+  const found = `${refused[0]}: only plain chats and completions can be tied to events, by ${path}`
+  return warning(check, found, kind === 'vllm' ? render : undefined)
 }

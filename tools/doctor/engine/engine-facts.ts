@@ -21,7 +21,7 @@ export interface EngineFacts {
 }
 
 /** The ports of the first rank. */
-export interface EventPublisher {
+interface EventPublisher {
   readonly port: number
   readonly replayPort: number | undefined
 }

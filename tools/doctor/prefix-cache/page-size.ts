@@ -1,10 +1,8 @@
-import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
-import { promptPaths } from '#engine-adapters/prompt-api.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
-import { readTokens, tokenQuestions } from '#proxy/replicas/reports/token-question.ts'
-import { type EngineConnection, isGood } from '../engine/engine-connection.ts'
+import { askTokens } from '../engine/check-token-endpoint.ts'
+import type { EngineConnection } from '../engine/engine-connection.ts'
 import { type DoctorOptions, type Finding, ok, warning } from '../finding.ts'
 import type { ProbedEngine } from './probe-prefix-cache.ts'
 
@@ -45,14 +43,8 @@ export async function checkPromptLength(
 ): Promise<Finding[]> {
   const members = tryObject(json.replace(/^\uFEFF/, ''))
   if (!members || !cache.pageTokens) return []
-  const api = guessApi(members)
-  const body = Buffer.from(JSON.stringify({ ...members, model: model.id }))
-  for (const way of tokenQuestions(adapterFor(kind), { api, path: promptPaths[api], body })?.ways ?? []) {
-    const reply = await connection.post(way.path, JSON.parse(way.body))
-    const length = isGood(reply) ? readTokens(reply.text)?.[0]?.length : undefined
-    if (length !== undefined) return judgePromptLength(file, length, cache)
-  }
-  return []
+  const { tokens } = await askTokens(connection, kind, guessApi(members), { ...members, model: model.id })
+  return tokens ? judgePromptLength(file, tokens.length, cache) : []
 }
 
 /** Warns of a prompt that fills no page. */

@@ -23,28 +23,22 @@ export interface ReplayReport {
   readonly policies: readonly PolicyReport[]
 }
 
-export function toPolicyReport(run: ReplayRun): PolicyReport {
+/** Reports what a run came to; the bound, which orders nothing, takes no time. */
+export function toPolicyReport({
+  policy,
+  cachedTokens,
+  promptTokens,
+  microseconds = [],
+  seconds = 0,
+}: Pick<ReplayRun, 'policy' | 'cachedTokens' | 'promptTokens'> & Partial<ReplayRun>): PolicyReport {
   return {
-    policy: run.policy,
-    hit_ratio: toRatio(run.cachedTokens, run.promptTokens),
-    cached_tokens: run.cachedTokens,
-    prompt_tokens: run.promptTokens,
-    p50_us: percentile(run.microseconds, 0.5),
-    p99_us: percentile(run.microseconds, 0.99),
-    seconds: run.seconds,
-  }
-}
-
-/** Builds the row for the bound. It orders nothing, so its times are 0. */
-export function toBoundReport(seenTokens: number, promptTokens: number): PolicyReport {
-  return {
-    policy: 'bound',
-    hit_ratio: toRatio(seenTokens, promptTokens),
-    cached_tokens: seenTokens,
+    policy,
+    hit_ratio: toRatio(cachedTokens, promptTokens),
+    cached_tokens: cachedTokens,
     prompt_tokens: promptTokens,
-    p50_us: 0,
-    p99_us: 0,
-    seconds: 0,
+    p50_us: percentile(microseconds, 0.5),
+    p99_us: percentile(microseconds, 0.99),
+    seconds,
   }
 }
 
