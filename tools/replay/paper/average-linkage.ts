@@ -10,14 +10,17 @@ export interface Merge {
 /**
  * Hierarchical clustering with average linkage (ContextPilot, Algorithm 4, line 3) by nearest-neighbour chains (Murtagh
  * 1983; Müllner 2011). O(n²) time. Overwrites `distances`, a condensed matrix (`pairIndex`). `weights` is the
- * number of contexts of each item. Merges are returned nearest first. Ties are broken as in SciPy, which ContextPilot
- * uses: the previous element of the chain wins, then the first one found.
+ * number of contexts of each item. No merge precedes its parts; otherwise they come in no order of distance. Ties are
+ * broken as in SciPy, which ContextPilot uses: the previous element of the chain wins, then the first one found.
  */
 export function averageLinkage(weights: readonly number[], distances: Float64Array): Merge[] {
   const pairs = new ClusterPairs(weights, distances)
-  const found: Merge[] = []
+  const merges: Merge[] = []
+  /** of the item that stands for a cluster: the cluster's number, and its lowest item */
+  const clusterOf = weights.map((_, item) => item)
+  const lowestOf = [...clusterOf]
   const chain: number[] = []
-  while (found.length < weights.length - 1) {
+  while (merges.length < weights.length - 1) {
     if (chain.length === 0) chain.push(pairs.first())
     const last = chain.at(-1)!
     const before = chain.at(-2)
@@ -27,14 +30,13 @@ export function averageLinkage(weights: readonly number[], distances: Float64Arr
       continue
     }
     chain.length -= 2
-    found.push({ a: last, b: nearest, distance })
-    pairs.merge(last, nearest)
+    const [first, second] = lowestOf[last]! < lowestOf[nearest]! ? [last, nearest] : [nearest, last]
+    merges.push({ a: clusterOf[first]!, b: clusterOf[second]!, distance })
+    const kept = pairs.merge(last, nearest)
+    lowestOf[kept] = lowestOf[first]!
+    clusterOf[kept] = weights.length + merges.length - 1
   }
-  // chains do not find merges in order of distance; the sort is stable, so that equals keep their order
-  return nameClusters(
-    found.sort((a, b) => a.distance - b.distance),
-    weights.length,
-  )
+  return merges
 }
 
 /** The remaining clusters, each identified by its last item, and their distances. */
@@ -67,8 +69,8 @@ class ClusterPairs {
     return { nearest, distance }
   }
 
-  /** Merges two clusters. The distance to any other cluster is the mean over the contexts. */
-  merge(a: number, b: number): void {
+  /** Merges two clusters and returns the item that stands for both. The distance to any other is the mean over the contexts. */
+  merge(a: number, b: number): number {
     const [gone, kept] = a < b ? [a, b] : [b, a]
     const [x, y] = [this.#weights[gone]!, this.#weights[kept]!]
     this.#weights[gone] = 0
@@ -78,26 +80,8 @@ class ClusterPairs {
       const at = pairIndex(kept, other)
       this.#distances[at] = (x * this.#distances[pairIndex(gone, other)]! + y * this.#distances[at]!) / (x + y)
     }
+    return kept
   }
-}
-
-/** Numbers the clusters n + k. The given merges name one item of each cluster instead. */
-function nameClusters(merges: readonly Merge[], n: number): Merge[] {
-  const clusterOf = Array.from({ length: n }, (_, item) => item)
-  const parent = Array.from({ length: n }, (_, item) => item)
-  const firstOf = (item: number): number => {
-    let root = item
-    while (parent[root] !== root) root = parent[root]!
-    return root
-  }
-  return merges.map(({ a, b, distance }, k) => {
-    const [x, y] = [firstOf(a), firstOf(b)]
-    const [first, second] = x < y ? [x, y] : [y, x]
-    const merge = { a: clusterOf[first]!, b: clusterOf[second]!, distance }
-    parent[second] = first
-    clusterOf[first] = n + k
-    return merge
-  })
 }
 
 /** Returns the index of the pair i ≠ j in a condensed matrix: the lower triangle, row by row. */
