@@ -10,7 +10,7 @@ export interface EngineQuestion {
 }
 
 /** What an engine answered. */
-export interface EngineText {
+interface EngineText {
   readonly status: number
   readonly text: string
 }

@@ -1,3 +1,6 @@
+import { askEngine } from './ask-engine.ts'
+import type { EngineClient } from './engine-client.ts'
+
 /** What an engine reports about its own prefix cache; undefined: not reported. */
 export interface CacheConfig {
   readonly isEnabled?: boolean | undefined
@@ -11,6 +14,12 @@ export interface CacheConfig {
   /** whether layers keep a state, which sets the least page size */
   readonly hasStates?: boolean | undefined
   readonly isSpeculative?: boolean | undefined
+}
+
+/** A page on which an engine describes its cache. */
+export interface CacheSource {
+  readonly path: string
+  readonly read: (text: string) => CacheConfig | undefined
 }
 
 /** The page size of an engine's cache, and its capacity if the engine reports it. */
@@ -60,6 +69,21 @@ export function readSglangCacheConfig(serverInfo: unknown): CacheConfig | undefi
     pageTokens: toNumber(info.page_size),
     capacityTokens: toNumber(info.max_total_num_tokens) ?? toNumber(state?.max_total_num_tokens),
   }
+}
+
+/** Asks an engine for its cache's page size and capacity; undefined if it does not say. Never rejects. */
+export async function askCacheSize(
+  engine: Pick<EngineClient, 'send'>,
+  { cacheSources }: { readonly cacheSources: readonly CacheSource[] },
+  { apiKey, signal }: { readonly apiKey?: string | undefined; readonly signal: AbortSignal },
+): Promise<CacheSize | undefined> {
+  const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
+  for (const { path, read } of cacheSources) {
+    const answer = await askEngine(engine, { path, headers }, signal)
+    const size = answer?.status === 200 ? toCacheSize(read(answer.text)) : undefined
+    if (size) return size
+  }
+  return undefined
 }
 
 function toNumber(value: unknown): number | undefined {

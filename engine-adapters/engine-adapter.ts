@@ -1,5 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { CacheConfig } from './cache-config.ts'
+import type { CacheSource } from './cache-config.ts'
 import type { PromptApi } from './prompt-api.ts'
 import type { ScoreAnswer } from './scoring/answer-score.ts'
 
@@ -30,12 +30,6 @@ interface SentPrompts {
 export interface TokenQuestion {
   readonly path: string
   readonly body: BodyMembers
-}
-
-/** A page on which an engine describes its cache. */
-interface CacheSource {
-  readonly path: string
-  readonly read: (text: string) => CacheConfig | undefined
 }
 
 /** How `reprise doctor` names an engine, and the start-up flags that it tells the operator to change. */

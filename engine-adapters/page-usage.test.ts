@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
+import { type PageUsage, readPageUsage, sumOfPages } from './read-usage.ts'
 
 const toDetails = ({ listed, all, choices, backtracks }: PageUsage): Record<string, number> => ({
   listed_pages: listed,

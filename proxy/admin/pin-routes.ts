@@ -1,15 +1,11 @@
-import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { ProxyError } from '../common/errors.ts'
 import type { ServerEnv } from '../http/listen.ts'
 import type { PinKeeper } from '../idle/pins/pin-keeper.ts'
+import type { AdminLog } from './admin-log.ts'
 
 /** Adds the routes by which people see what `cache_control` marks pin, and unpin it (docs/prompt-caching.md). */
-export function addPinRoutes(
-  app: Hono<ServerEnv>,
-  pins: PinKeeper,
-  log: { changed(request: IncomingMessage, done: object): void },
-): void {
+export function addPinRoutes(app: Hono<ServerEnv>, pins: PinKeeper, log: Pick<AdminLog, 'changed'>): void {
   app.get('/v1/pins', (c) => c.json(pins.describe(), 200, { 'cache-control': 'no-store' }))
   app.delete('/v1/pins', (c) => {
     pins.clear()

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../common/errors.ts'
@@ -8,6 +7,7 @@ import type { ServerEnv } from '../http/listen.ts'
 import { readBody } from '../http/read-body.ts'
 import { describeTemplate, describeTemplates, type TemplateDescription } from '../templates/describe-template.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
+import type { AdminLog } from './admin-log.ts'
 
 const bodyLimit = 4_096
 
@@ -21,7 +21,7 @@ interface TemplateControl {
 export function addTemplateRoutes(
   app: Hono<ServerEnv>,
   { templates, mode, now }: TemplateControl,
-  log: { changed(request: IncomingMessage, done: object): void },
+  log: Pick<AdminLog, 'changed'>,
 ): void {
   const describe = (id: string): TemplateDescription => {
     const template = templates.get(id)

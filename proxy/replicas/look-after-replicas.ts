@@ -1,4 +1,4 @@
-import { askCacheSize } from '#engine-adapters/ask-cache-config.ts'
+import { askCacheSize } from '#engine-adapters/cache-config.ts'
 import type { Log } from '../common/log.ts'
 import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { PageUsage } from '#engine-adapters/page-usage.ts'
+import type { PageUsage } from '#engine-adapters/read-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 import type { FailOpenReason, Outcome } from '../common/reasons.ts'
 import { tooLarge } from '../http/bounds/work-limits.ts'

@@ -5,7 +5,7 @@ import { replayDefaults as defaults, type GivenReplayOptions, modes } from './re
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
 export function addReplayCommands(program: Command): void {
-  const command = program
+  program
     .command('replay')
     .description('runs a trace through ordering policies and a simulated prefix cache')
     .argument(
@@ -19,21 +19,6 @@ export function addReplayCommands(program: Command): void {
         .argParser(readCapacity)
         .default(undefined, 'that of the recorded engine, otherwise unlimited'),
     )
-  addNumbers(command)
-    .option('--json', 'a report for programs')
-    .option('--orders <file>', 'write the order of every request under every policy')
-    .option('--plot <file.svg>', 'draw hit ratios by cache size')
-    .action(runReplay)
-  program
-    .command('plan')
-    .description('orders and schedules a batch of contexts')
-    .argument('<contexts>', 'a trace, or a file of requests; blocks of unknown size count one token')
-    .option('--out <file>', 'write the plan here instead of to the standard output')
-    .action(runPlan)
-}
-
-function addNumbers(command: Command): Command {
-  return command
     .option(
       '--page-tokens <n>',
       'tokens per page of the cache; 1 for one that shares tokens, as SGLang has it',
@@ -48,6 +33,16 @@ function addNumbers(command: Command): Command {
       defaults.questionTokens,
     )
     .option('--limit <n>', 'only the first requests', atLeast(1))
+    .option('--json', 'a report for programs')
+    .option('--orders <file>', 'write the order of every request under every policy')
+    .option('--plot <file.svg>', 'draw hit ratios by cache size')
+    .action(runReplay)
+  program
+    .command('plan')
+    .description('orders and schedules a batch of contexts')
+    .argument('<contexts>', 'a trace, or a file of requests; blocks of unknown size count one token')
+    .option('--out <file>', 'write the plan here instead of to the standard output')
+    .action(runPlan)
 }
 
 async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
 import type { KnownChunks } from '../../chunks/known-chunks.ts'
@@ -8,6 +7,7 @@ import { parseJson } from '../../common/json/parse-json.ts'
 import type { Settings } from '../../config/config.ts'
 import type { ServerEnv } from '../../http/listen.ts'
 import { readBody } from '../../http/read-body.ts'
+import type { AdminLog } from '../admin-log.ts'
 import { readChunks } from './read-chunks.ts'
 
 /** What the routes read and change. */
@@ -22,7 +22,7 @@ interface ChunkRegister {
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
   { chunks, settings, secondsSinceMatch }: ChunkRegister,
-  log: { changed(request: IncomingMessage, done: object): void },
+  log: Pick<AdminLog, 'changed'>,
 ): void {
   app.get('/v1/chunks', (c) =>
     c.json({

@@ -10,7 +10,7 @@ import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { readUrl } from '../../config/read-arguments.ts'
 import { argument } from '../../config/sources/command-arguments.ts'
 import { checkProxy } from './check-proxy.ts'
-import { PreprocessedCorpus } from './preprocess-corpus.ts'
+import { preprocess } from './preprocess.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
 interface Options {
@@ -61,22 +61,19 @@ export function addChunksCommand(program: Command): void {
 }
 
 async function addAll(file: string, rest: readonly string[], options: AddOptions): Promise<void> {
-  const { preprocess = false, proxy, python, state, tenant } = options
-  if (!preprocess && rest.length > 0)
+  const { admin, proxy, python, state, tenant } = options
+  if (!options.preprocess && rest.length > 0)
     throw new ConfigError(`'${rest[0]}' is an option of --preprocess, which is missing.`, 2)
-  const key = process.env.REPRISE_API_KEY || undefined
-  if (preprocess) await checkProxy({ proxy, admin: options.admin, key, tenant })
-  const corpus = preprocess ? new PreprocessedCorpus({ proxy, python, state, tenant, rest }) : undefined
-  try {
-    const sum = await add(file, options, corpus)
-    await corpus?.compute()
-    process.stdout.write(`${JSON.stringify(sum)}\n`)
-  } finally {
-    corpus?.close()
-  }
+  const register = (keep: (chunk: GivenChunk) => void): Promise<PutReport> => add(file, options, keep)
+  if (options.preprocess) await checkProxy({ proxy, admin, key: process.env.REPRISE_API_KEY || undefined, tenant })
+  const sum = options.preprocess
+    ? await preprocess({ proxy, python, state, tenant, rest }, register)
+    : await register(() => {})
+  process.stdout.write(`${JSON.stringify(sum)}\n`)
 }
 
-async function add(file: string, { admin, tenant }: Options, corpus?: PreprocessedCorpus): Promise<PutReport> {
+/** Registers the chunks of a file or folder, each of which is passed to `keep`, too. */
+async function add(file: string, { admin, tenant }: Options, keep: (chunk: GivenChunk) => void): Promise<PutReport> {
   const sum: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
   let batch: GivenChunk[] = []
   let characters = 0
@@ -90,7 +87,7 @@ async function add(file: string, { admin, tenant }: Options, corpus?: Preprocess
   try {
     for await (const chunk of readInput(file)) {
       batch.push(chunk)
-      corpus?.add(chunk)
+      keep(chunk)
       characters += chunk.text.length
       if (batch.length >= batchChunks || characters >= batchCharacters) await send()
     }

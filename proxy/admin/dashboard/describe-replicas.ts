@@ -2,7 +2,7 @@ import { withoutPassword } from '../../config/without-password.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
 import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
 import { type FullReuseReport, toReport } from '../../replicas/reports/reuse-report.ts'
-import type { Divergence, DivergentTokens } from '../../telemetry/divergence.ts'
+import type { Divergence } from '../../telemetry/divergence.ts'
 
 /** What the control plane reports about one replica. */
 export interface ReplicaDescription {
@@ -54,8 +54,14 @@ export function describeReplicas(replicas: readonly Replica[], divergence: Diver
       cached_tokens: cachedTokens,
       unknown_requests: unknownRequests,
       capacity_tokens: statedCache?.capacityTokens ?? null,
-      divergence: off === undefined ? null : Math.round(off.total),
-      divergence_by: off === undefined ? null : byCause(off),
+      divergence: off ? Math.round(off.total) : null,
+      divergence_by: off
+        ? {
+            stale_index: Math.round(off.staleIndex),
+            routing: Math.round(off.routing),
+            tokenisation: Math.round(off.tokenisation),
+          }
+        : null,
       state,
       models: models ? [...models.names] : null,
       in_flight: inFlight,
@@ -70,14 +76,6 @@ function describeCheckpoints({ kept }: Replica['replicaMirror']): ReplicaDescrip
   if (!kept) return null
   const { key, ...report }: Partial<CheckpointReport> = kept
   return { ...report, borders: key !== undefined }
-}
-
-function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {
-  return {
-    stale_index: Math.round(staleIndex),
-    routing: Math.round(routing),
-    tokenisation: Math.round(tokenisation),
-  }
 }
 
 /** Totals over all mirrors. Heights of trees do not add up, so the largest is reported. */
