@@ -9,7 +9,6 @@ export interface EngineQuestion {
   readonly headers?: readonly string[]
 }
 
-/** What an engine answered. */
 interface EngineText {
   readonly status: number
   readonly text: string

@@ -17,7 +17,6 @@ export interface RequestTags {
 /** Members of a request's body. */
 export type BodyMembers = Readonly<Record<string, unknown>>
 
-/** The prompts of one request. */
 interface SentPrompts {
   readonly count: number
   /** whether the API took them as a list, even a list of one */

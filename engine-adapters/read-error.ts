@@ -1,6 +1,5 @@
 import { isObject, tryObject } from './json-object.ts'
 
-/** Why an engine refused or failed a request. */
 interface EngineError {
   readonly message: string
   /** the engine's own number or word for it, mostly the HTTP status again */

@@ -92,7 +92,6 @@ export function eventsOf(stream: string): string[] {
   return events
 }
 
-/** Merges the usage in a stream's events. Each event may report a part; later events override earlier ones. */
 function readEvents(stream: string): Partial<Usage> | undefined {
   let usage: Partial<Usage> | undefined
   for (const data of eventsOf(stream)) {

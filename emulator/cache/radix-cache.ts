@@ -194,7 +194,6 @@ export class RadixCache implements PrefixCache {
     }
   }
 
-  /** Evicts the last `tokens` tokens of a leaf. */
   #evict(leaf: RadixNode, tokens: number): void {
     this.#idleTokens -= tokens
     this.#usedTokens -= tokens

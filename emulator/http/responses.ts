@@ -70,7 +70,6 @@ export function answerResponse(reader: PromptReader, call: Call): Answer {
   }
 }
 
-/** What a response repeats of its request. */
 function settingsOf(reader: PromptReader, body: ResponsesBody, promptTokens: number): object {
   return {
     ...{ created_at: Math.floor(Date.now() / 1000), model: reader.model(body), object: 'response' },
@@ -86,7 +85,6 @@ function settingsOf(reader: PromptReader, body: ResponsesBody, promptTokens: num
   }
 }
 
-/** The message that is a response's only output. */
 function outputItem(id: string, text?: string): object {
   const content = text === undefined ? [] : [outputText(text)]
   return { id, content, role: 'assistant', status: text === undefined ? 'in_progress' : 'completed', type: 'message' }

@@ -10,7 +10,6 @@ export type ReaderModel = (typeof readerModels)[number]
 const sure = -0.05
 const unlikely = -6
 
-/** What a model is about to say behind a prompt. */
 interface Reading {
   /** tokens of the whole answer */
   readonly answer: Uint32Array
@@ -117,7 +116,6 @@ function answerStart(text: string): number {
   return asked ? asked[0].length : text.length
 }
 
-/** A prompt as the readers understand it. */
 interface ReadPrompt {
   /** texts of the prompt, in its order and without labels; their head and the question are none */
   readonly blocks: readonly string[]
@@ -157,7 +155,6 @@ function withoutLabels(text: string): string {
 
 const shortestWord = 3
 const wordsOfLine = 3
-/** Said of a prompt without blocks. */
 const nothing = 'There is nothing to read.'
 
 /**

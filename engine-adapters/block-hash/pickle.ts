@@ -1,6 +1,5 @@
 import type { CborValue } from './cbor.ts'
 
-/** Values that vLLM hashes into its block hashes; arrays stand for tuples. */
 type PickleValue = CborValue
 
 const codes = {

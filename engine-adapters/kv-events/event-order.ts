@@ -1,7 +1,6 @@
 import { HeldBatches } from './held-batches.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
-/** Receives the ordered batches, and sends replay requests to the engine. */
 interface OrderListener {
   /** The next batch of the engine's current life; a restart begins another life. */
   onBatch(batch: KvEventBatch): void
@@ -138,7 +137,6 @@ export class EventOrder {
     this.#held.add(sequence, batch)
   }
 
-  /** Handles the first batch of a replay from the engine's beginning. */
   #beginAnew(sequence: number): void {
     this.#isFromBeginning = false
     this.#isPastAskable = false
@@ -211,7 +209,6 @@ export class EventOrder {
     if (before !== this.#gapBefore) this.#gaps += 1
   }
 
-  /** Handles a batch before which something may be missing. */
   #fill(last: number, sequence: number, batch: KvEventBatch): void {
     if (sequence !== this.#gapBefore) this.#fruitless = 0
     else if (!this.#isLossy || !this.#isFruitful) this.#fruitless += 1

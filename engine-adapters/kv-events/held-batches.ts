@@ -1,6 +1,5 @@
 import type { KvEventBatch } from './kv-event.ts'
 
-/** A batch and its sequence in an engine's life. */
 interface SequencedBatch {
   readonly sequence: number
   readonly batch: KvEventBatch

@@ -103,7 +103,6 @@ export class HeldBlocks {
     this.#tidy(node)
   }
 
-  /** Forgets all blocks. */
   clear(): void {
     this.#nodes.clear()
     this.#reachable = 0
@@ -121,7 +120,6 @@ export class HeldBlocks {
     return missing === -1 ? names.length : missing
   }
 
-  /** Returns the node of a block, held or not; creates it if needed. */
   #require(name: BlockName): Node {
     const known = this.#nodes.get(name)
     if (known) return known
@@ -147,7 +145,6 @@ export class HeldBlocks {
     parent.firstChild = node
   }
 
-  /** Marks a block and its descendants as reachable, as far as there is no gap. */
   #reach(from: Node): void {
     const stack = [from]
     for (let node = stack.pop(); node; node = stack.pop()) {

@@ -29,7 +29,6 @@ export interface BlocksRemoved {
   readonly group: number
 }
 
-/** Nothing is cached any more. */
 interface BlocksCleared {
   readonly type: 'cleared'
 }

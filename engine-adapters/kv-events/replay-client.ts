@@ -1,6 +1,5 @@
 import { Dealer } from 'zeromq'
 
-/** One batch as received. */
 interface SequencedPayload {
   readonly sequence: number
   readonly payload: Uint8Array

@@ -135,7 +135,6 @@ function isMovable(context: PromptContext): boolean {
   return !context.isResult && context.slots.length > 1 && !isLeftAlone(context)
 }
 
-/** Plans requests with equal text in front of their lists. */
 function planGroup(group: readonly ReadRequest[]): (PlannedRequest & Pick<ReadRequest, 'front'>)[] {
   const batch = group.map(({ list }) => list ?? { context: [], sizes: [] })
   return planContexts(batch).map(({ request: at, order }) => {

@@ -168,7 +168,6 @@ class BatchRun {
 /** In characters. */
 const longestExcerpt = 300
 
-/** What an answer says went wrong, on one line. */
 function excerptOf(body: string): string {
   const { error } = (tryJson(body) ?? {}) as { error?: { message?: unknown } }
   const text = typeof error?.message === 'string' ? error.message : body

@@ -18,7 +18,6 @@ export interface BatchTarget {
   readonly isSet: boolean
 }
 
-/** What came of a request, and what the proxy did with it. */
 interface SentRequest extends Outcome {
   readonly moved: number
   readonly skipped: string | undefined

@@ -63,7 +63,6 @@ export function compare(
 
 function toReport(pass: PassName, requests: readonly ComparedRequest[], answers: Answers): PassReport {
   const own = requests.map(({ id }) => answers(pass, id)!)
-  /** Estimates the mean of a score, over the requests that have one. */
   const estimate = (score: (own: Answer, received: Answer, right: readonly string[]) => number | undefined) =>
     estimateMean(
       requests.flatMap(({ id, answers: right = [] }, i) => score(own[i]!, answers('received', id)!, right) ?? []),
@@ -99,7 +98,6 @@ function toReport(pass: PassName, requests: readonly ComparedRequest[], answers:
   }
 }
 
-/** The mean of no values. */
 const nothing: Estimate = { mean: 0, low: 0, high: 0, count: 0 }
 
 /** The best score against the right answers; undefined without any. */
@@ -116,7 +114,6 @@ function sum(values: readonly (number | undefined)[]): number | null {
   return values.includes(undefined) ? null : values.reduce<number>((total, value) => total + value!, 0)
 }
 
-/** Returns what a pass answered to a request. */
 type Answers = (pass: PassName, id: string) => Answer | undefined
 
 /**

@@ -48,7 +48,6 @@ function subjectOf({ requests, model, engine }: Comparison): string {
   return `${requests} requests to ${model} at ${engine}`
 }
 
-/** Says what a reader must know to interpret the figures. */
 function notesOf({ caches_apart, left_out, log_probabilities_refused, passes }: Comparison): string[] {
   return [
     caches_apart

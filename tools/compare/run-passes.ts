@@ -25,7 +25,6 @@ export interface PassSettings {
   readonly wait: SentChat['wait']
 }
 
-/** What is compared, and how far that has come. */
 interface RunningPasses {
   readonly requests: readonly ComparedRequest[]
   readonly settings: PassSettings

@@ -8,7 +8,6 @@ import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 /** The body of a request to `/v1/chat/completions`. */
 export type ChatBody = Readonly<Record<string, unknown>>
 
-/** What a comparison sets in every body. */
 interface ChatSettings {
   readonly model: string
   readonly maxTokens: number

@@ -8,7 +8,6 @@ import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
 import { type Finding, fatal, ok, warning } from './finding.ts'
 import { judgeVolatileText } from './volatile-text.ts'
 
-/** A prompt and where it comes from. */
 interface PromptSource {
   readonly json: string
   /** undefined: the built-in sample */
@@ -51,7 +50,6 @@ function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
   return [warning('volatile_fields', found, differingRemedy)]
 }
 
-/** Describes what looks like a list of blocks but is left alone. */
 function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {
   const { path, text: whole } = texts[text]!
   const { line, begins, remedy } = explainRefusal(whole, refused, { start, end })

@@ -21,7 +21,6 @@ export interface CheckedEngine {
   readonly hasComputed: boolean
 }
 
-/** How a proxy identifies an engine. */
 type KnownEngine = Pick<DoctorOptions['engine'], 'url' | 'id'>
 
 /** A running proxy: what it knew before an engine was checked, and what it has heard since. */

@@ -71,7 +71,6 @@ async function runCommand(flags: DoctorFlags, command: Command): Promise<void> {
   process.stdout.write(texts.join(flags.json ? '' : '\n'), () => process.exit(code))
 }
 
-/** Returns what to check: an engine, or each that a configuration names. */
 async function toOptions({ engine, config, ...flags }: DoctorFlags): Promise<DoctorOptions[]> {
   const common = {
     model: flags.model,

@@ -10,7 +10,6 @@ import { readBody } from '../../http/read-body.ts'
 import type { AdminLog } from '../admin-log.ts'
 import { readChunks } from './read-chunks.ts'
 
-/** What the routes read and change. */
 interface ChunkRegister {
   readonly chunks: KnownChunks
   readonly settings: () => Pick<Settings, 'limits' | 'learn'>

@@ -135,7 +135,6 @@ async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<Gi
   }
 }
 
-/** Returns whether the path is a folder. */
 function stat(path: string): boolean {
   try {
     return statSync(path).isDirectory()

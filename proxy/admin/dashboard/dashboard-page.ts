@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A page and the headers it is served with. */
 interface DashboardPage {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>

@@ -4,7 +4,6 @@ export interface Bucket {
   readonly count: number
 }
 
-/** The median and the 99th percentile, in milliseconds. */
 interface Latencies {
   readonly p50: number
   readonly p99: number

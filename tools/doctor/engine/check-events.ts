@@ -85,7 +85,6 @@ function fixFor({ engine, identity: { kind, facts } }: EventEvidence): string {
   return `write ${writeEvents(publisher)}, where the engine says that it publishes`
 }
 
-/** Writes the engine's flag with the ports given here. */
 function startWith(kind: EngineIdentity['kind'], { events, replay }: ListenedEngine): string {
   const config = {
     ...(kind === 'sglang' ? {} : { enable_kv_cache_events: true }),

@@ -8,7 +8,6 @@ export interface ServedModel {
   readonly max_model_len?: unknown
 }
 
-/** The result of the first contact; without models nothing else about the engine can be checked. */
 interface FirstContact {
   readonly finding: Finding
   readonly models: readonly ServedModel[]

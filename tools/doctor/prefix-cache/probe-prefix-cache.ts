@@ -120,7 +120,6 @@ const words =
     ' ',
   )
 
-/** Random words, of about one token each. */
 function writeWords(count: number): string {
   return [...randomBytes(count)].map((byte) => words[byte % words.length]).join(' ')
 }

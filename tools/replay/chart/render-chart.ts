@@ -61,7 +61,6 @@ const colours = ['#d55e00', '#0083c4', '#009e73', '#cc79a7'] as const
 const symbols = [symbolCircle, symbolSquare, symbolTriangle, symbolDiamond] as const
 const legendLine = 18
 
-/** Renders a standalone SVG. */
 function renderChart(title: string, curves: readonly Curve[], bound: number): string {
   const highest = Math.max(bound, 0.01, ...curves.flatMap(({ values }) => values))
   const scales: Scales = {
@@ -113,7 +112,6 @@ function renderCurve({ name, values }: Curve, at: number, { x, y }: Scales): str
   ]
 }
 
-/** Renders a line of the legend. */
 function renderKey(name: string, at: number, mark: string, colour: string): string {
   return `<g transform="translate(${plot.right + 16},${plot.top + at * legendLine})" fill="${colour}"><path d="${mark}" stroke="${colour}"/><text x="14" dy="0.35em">${name}</text></g>`
 }
