@@ -44,12 +44,14 @@ function unpack(payload: Uint8Array): unknown {
 type Fields = Readonly<Record<string, unknown>>
 
 /** The fields of the positional encoding, in order; the same for vLLM and SGLang. */
-const positions = {
-  BlockStored: ['block_hashes', 'parent_block_hash', 'token_ids', 'block_size', 'lora_id', 'medium', 'lora_name'],
+const positions: Readonly<Record<string, readonly string[]>> = {
+  BlockStored:
+    'block_hashes parent_block_hash token_ids block_size lora_id medium lora_name extra_keys group_idx kv_cache_spec_kind'.split(
+      ' ',
+    ),
   BlockRemoved: ['block_hashes', 'medium', 'group_idx'],
   AllBlocksCleared: [],
-} as const
-const laterPositions = ['extra_keys', 'group_idx', 'kv_cache_spec_kind'] as const
+}
 
 /** Reads one event in either encoding; undefined if it is unknown or malformed. */
 function readEvent(value: unknown): KvEvent | undefined {
@@ -74,8 +76,7 @@ function readNumber(value: unknown): number | undefined {
 
 function nameFields([type, ...values]: unknown[]): Fields | undefined {
   if (typeof type !== 'string' || !Object.hasOwn(positions, type)) return undefined
-  const names =
-    type === 'BlockStored' ? [...positions.BlockStored, ...laterPositions] : positions[type as 'BlockRemoved']
+  const names = positions[type]!
   const fields: Record<string, unknown> = { type }
   values.forEach((value, i) => {
     // SGLang 0.5.18 appends a map of newer fields to its positional fields

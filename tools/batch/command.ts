@@ -57,7 +57,11 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
   if (url === undefined ? config.engines.length === 0 : flags.engine !== undefined) {
     throw new ConfigError('Name either engines with --engine or --config, or a running proxy with --proxy.', 2)
   }
-  const own = url === undefined ? await startOwnProxy(config) : undefined
+  const startOwn = async (): Promise<{ readonly url: string; close(): Promise<void> }> => {
+    const { startProxy } = await import('#proxy/start/main.ts')
+    return startProxy({ ...config, drain_delay_seconds: 0, drain_seconds: 0 })
+  }
+  const own = url === undefined ? await startOwn() : undefined
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
   try {
@@ -100,9 +104,4 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
     headers: true,
     logs: { ...settings.logs, level: 'error' },
   }
-}
-
-async function startOwnProxy(config: Config): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const { startProxy } = await import('#proxy/start/main.ts')
-  return startProxy({ ...config, drain_delay_seconds: 0, drain_seconds: 0 })
 }

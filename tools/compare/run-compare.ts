@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { request } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
@@ -35,27 +35,24 @@ export async function runCompare(path: string, options: CompareOptions): Promise
   const requests = uniquely(toComparedRequests(chats.slice(0, limit), topK))
   const model = options.model ?? (await findModel(options))
   const wanted = passes.filter(({ name }) => name === 'received' || options.passes.includes(name))
-  const kind = engine.kind ?? 'openai'
-  const setting = {
-    trace: trace.name,
-    url: engine.url,
-    kind,
-    model,
-    maxTokens,
-    topK: topK ?? null,
-  }
+  const { url, kind = 'openai' } = engine
+  const setting = { trace: trace.name, url, kind, model, maxTokens, topK: topK ?? null }
   const file = options.results ?? `reprise-compare-${trace.name}.jsonl`
   const results = new ResultsFile(file, setting, digestRequests(requests))
-  const run = createHash('sha256').update(`${Date.now()} ${process.pid}`).digest('hex').slice(0, 12)
+  const run = randomBytes(6).toString('hex')
   const progress = createProgress(wanted.length * requests.length)
   try {
     await runPasses(wanted, { requests, settings: { ...options, model, run }, results, progress })
   } catch (error) {
     progress.stop()
-    throw options.signal.aborted ? interrupted(results) : toFailure(error)
+    if (options.signal.aborted)
+      throw new ConfigError(`broken off; the answers so far are in ${file}: the same command goes on from there`)
+    if (error instanceof ConfigError) throw error
+    const why = (error as Error).message
+    throw new ConfigError(`The engine did not answer: ${why}. The same command goes on from here.`)
   }
   progress.stop()
-  const about = { trace: trace.name, engine: engine.url, model, caches_apart: takesSalts(engine), left_out: leftOut }
+  const about = { trace: trace.name, engine: url, model, caches_apart: takesSalts(engine), left_out: leftOut }
   const names = wanted.map(({ name }) => name)
   const comparison = compare(about, names, requests, (pass, id) => results.get(pass, id))
   if (report !== undefined) writeFileAtOnce(report, [renderMarkdown(comparison)])
@@ -86,13 +83,4 @@ async function findModel({ engine, engineKey, signal }: CompareOptions): Promise
   const model = listed?.data?.[0]?.id
   if (model === undefined) throw new ConfigError(`The engine at ${engine.url} lists no model: name one with --model.`)
   return model
-}
-
-function interrupted(results: ResultsFile): ConfigError {
-  return new ConfigError(`broken off; the answers so far are in ${results.file}: the same command goes on from there`)
-}
-
-function toFailure(error: unknown): Error {
-  if (error instanceof ConfigError) return error
-  return new ConfigError(`The engine did not answer: ${(error as Error).message}. The same command goes on from here.`)
 }
