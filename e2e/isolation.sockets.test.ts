@@ -24,7 +24,7 @@ async function restart(
   await proxy?.close()
   proxy = await startTestProxy(
     { url: engine.url, kind: 'vllm', ...engineConfig },
-    { keys: keysIn(...records), ...config },
+    { ...(records.length > 0 && { keys: keysIn(...records) }), ...config },
   )
 }
 
