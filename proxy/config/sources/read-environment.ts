@@ -78,16 +78,13 @@ export function environmentNames(schema: SettingSchema): string[] {
 /** Returns the secret in a file, without the line break that editors put behind it. */
 function readSecret(name: string, file: string, beside: string | undefined): string {
   if (beside) throw new ConfigError(`${name} and ${name}${fileEnding} are both set: leave out one of them`)
-  try {
-    const secret = readSmallFile(file)
-      .toString()
-      .replace(/\r?\n$/, '')
-    // a file that is being written must not take the secret away
-    if (secret.trim() === '') throw new Error('it is empty')
-    return secret
-  } catch (error) {
-    throw new ConfigError(`${name}${fileEnding}: ${file} cannot be read: ${(error as Error).message}`)
-  }
+  const variable = name + fileEnding
+  const secret = readSmallFile(variable, file)
+    .toString()
+    .replace(/\r?\n$/, '')
+  // a file that is being written must not take the secret away
+  if (secret.trim() === '') throw new ConfigError(`${variable}: ${file} cannot be read: it is empty`)
+  return secret
 }
 
 function variableOf(path: readonly string[]): string {
