@@ -2,7 +2,7 @@ import { tryObject } from '#engine-adapters/json-object.ts'
 import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import { isReuseReport, type ReuseReport, toReport } from '../replicas/reports/reuse-report.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
-import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import { mirrorRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedReuseOptions extends SharedPartOptions {

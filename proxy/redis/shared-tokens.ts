@@ -4,7 +4,7 @@ import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { WriteBehind } from './connection/write-behind.ts'
-import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import { type MirrorKeys, mirrorRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTokensOptions extends SharedPartOptions {

@@ -2,8 +2,8 @@ import { TimeSlices } from '../../http/bounds/time-slices.ts'
 import { readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
 import type { RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
+import type { MirrorKeys } from '../redis-keys.ts'
 import type { FedRecord } from './mirror-feed.ts'
-import type { MirrorKeys } from './mirror-keys.ts'
 
 const bucketsPerRead = 4
 

@@ -1,7 +1,7 @@
 import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
-import type { MirrorHead } from './mirror-status.ts'
+import type { MirrorHead } from './mirror-scripts.ts'
 
 /** Why a record is written, and the letter for it in Redis. `counted`: its tokens; `held`: how much of it is cached. */
 export const recordLetters = { written: 'w', rewritten: 'r', counted: 'u', held: 'p', gone: 'g' } as const

@@ -1,6 +1,6 @@
 import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirror-record.ts'
-import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
-import type { MirrorKeys } from './mirror-keys.ts'
+import { evalBytesCommand, type RedisCommand, type RedisReply } from '../connection/redis-command.ts'
+import type { MirrorKeys } from '../redis-keys.ts'
 
 /*
  * A replica's mirror in Redis:
@@ -11,7 +11,7 @@ import type { MirrorKeys } from './mirror-keys.ts'
  * - buckets, hashes: request → record (mirror-record.ts)
  * - feed, a stream: what was written, in its merged form
  *
- * mirror-keys.ts names the keys. All of a mirror's have one hash tag, so they lie on one node of a cluster: a script may
+ * redis-keys.ts names the keys. All of a mirror's have one hash tag, so they lie on one node of a cluster: a script may
  * use buckets that it only finds by their numbers.
  */
 
@@ -102,15 +102,15 @@ return answer('', id, table.concat(missing, ' '))
 `
 
 /**
- * Reads the state of a mirror. KEYS: head, feed, buckets. ARGV: what keys of buckets begin with. Returns: epoch, life,
- * generation, born, sequence, count, id of the last entry of the feed, number of records.
+ * Reads the state of a mirror. KEYS: head, feed, buckets. ARGV: what keys of buckets begin with. Returns the same: id of
+ * the last entry of the feed, number of records.
  */
 export const readMirrorStatus: string = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
 local records = 0
 for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do records = records + redis.call('HLEN', ARGV[1] .. bucket) end
-return {head[1] or '', head[2] or '', head[3] or '', head[4] or '', head[5] or '', head[6] or '',
+return {'', head[1] or '', head[2] or '', head[3] or '', head[4] or '', head[5] or '', head[6] or '0',
   last[1] and last[1][1] or '0-0', records}
 `
 
@@ -118,3 +118,39 @@ return {head[1] or '', head[2] or '', head[3] or '', head[4] or '', head[5] or '
 export function statusCommand({ head, feed, buckets, bucketPrefix }: MirrorKeys): RedisCommand {
   return evalBytesCommand(readMirrorStatus, [head, feed, buckets], [bucketPrefix])
 }
+
+/** The head of a replica's mirror in Redis. */
+export interface MirrorHead {
+  readonly epoch: number
+  readonly life: string
+  readonly generation: string
+  readonly born: number
+  readonly sequence: number
+}
+
+/** What the scripts answer. */
+export interface MirrorAnswer {
+  readonly isRefused: boolean
+  /** undefined if Redis has none */
+  readonly head: MirrorHead | undefined
+  /** entries of the feed so far, and the id of the last one */
+  readonly count: number
+  readonly lastId: string
+  /** of a batch: indices of records that should have been changed but are missing; of a state: how many records there are */
+  readonly numbers: readonly number[]
+}
+
+/** Decodes the reply of a script. Returns undefined if it is invalid. */
+export function readMirrorAnswer(reply: RedisReply | undefined): MirrorAnswer | undefined {
+  if (!reply || 'error' in reply || !Array.isArray(reply.value) || reply.value.length !== 9) return undefined
+  const texts = reply.value.map((value) => (value === null ? '' : String(value)))
+  const [status, epoch, life, generation, born, sequence, count, lastId, numbers] = texts as Nine<string>
+  const told = { isRefused: status === 'refused', numbers: numbers.split(' ').filter(Boolean).map(Number) }
+  if (epoch === '') return { ...told, head: undefined, count: 0, lastId: '0-0' }
+  const areNumbers = [epoch, born, sequence, count].every((text) => /^\d{1,15}$/.test(text))
+  if (!areNumbers || Number(epoch) > 0xffff_ffff || !life || !/^\d+-\d+$/.test(lastId)) return undefined
+  const head = { epoch: Number(epoch), life, generation, born: Number(born), sequence: Number(sequence) }
+  return { ...told, head, count: Number(count), lastId }
+}
+
+type Nine<T> = [T, T, T, T, T, T, T, T, T]

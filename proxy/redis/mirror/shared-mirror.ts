@@ -5,16 +5,14 @@ import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import type { RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
+import { type MirrorKeys, mirrorRedisKeys } from '../redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from '../shared-part.ts'
-import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
 import { loadRecords } from './load-records.ts'
 import { type MirrorBatch, takeBatch } from './mirror-batch.ts'
 import { MirrorChanges, type Reset } from './mirror-changes.ts'
 import { type FeedEntry, readFeed } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'
-import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
-import { statusCommand } from './mirror-scripts.ts'
-import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type WriteResult } from './mirror-status.ts'
+import { type MirrorAnswer, type MirrorHead, readMirrorAnswer, statusCommand } from './mirror-scripts.ts'
 import { SharedPosition } from './shared-position.ts'
 
 interface SharedMirrorOptions extends SharedPartOptions {
@@ -61,12 +59,8 @@ export class SharedMirror extends SharedPart {
     this.#options = options
     this.#position = position
     this.#keys = mirrorRedisKeys(namespace, replicaMirror.replica)
-    this.#follower = new MirrorFollower(replicaMirror, this.#changes, {
-      stamp: () => position.stamp,
-      isPast: (head) => position.isPast(head),
-      bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
-      onReset: (type) => position.noteReset(type),
-    })
+    const bucketNow = (): number => Math.floor(wallClock() / bucketMilliseconds)
+    this.#follower = new MirrorFollower(replicaMirror, this.#changes, position, bucketNow)
     const onLost = (): unknown => (this.#mustLoad ??= 'lost')
     this.#unlisten = redis.listen({ onUp: () => {}, onLost })
   }
@@ -111,7 +105,7 @@ export class SharedMirror extends SharedPart {
     if (this.#mustLoad && !(await this.#load())) return false
     // our own reset goes first: what others wrote before it no longer counts
     if (!this.#position.reset && !(await this.#follow())) return false
-    if (this.#changes.takeOverflow()) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
+    if (this.#changes.takeOverflow()) await this.#follower.writeAllAgain()
     return this.#write()
   }
 
@@ -169,7 +163,8 @@ export class SharedMirror extends SharedPart {
     const position = this.#position
     const { reset } = position
     const { sequence } = position.stamp
-    const batch = this.#takeBatch(reset)
+    position.beginBatch()
+    const batch = takeBatch(this.#changes, this.#options.replicaMirror, this.#keys, position, this.#options)
     const isWhole = this.#toWrite === 0
     position.reset = undefined
     this.#inFlight = batch.changes.length + (reset ? 1 : 0)
@@ -178,33 +173,22 @@ export class SharedMirror extends SharedPart {
       throw fault
     })
     this.#inFlight = 0
-    const result = readWriteResult(reply)
-    if (!result) {
+    const result = readMirrorAnswer(reply)
+    const head = result?.head
+    if (!head) {
       this.#giveBack(batch, reset, reply)
       return false
     }
     if (result.isRefused) {
-      await this.#refused(batch, reset, result.head)
+      await this.#refused(batch, reset, head)
       return true
     }
-    const missing = new Set(result.missing.map((at) => batch.changes[at]![0]))
+    const missing = new Set(result.numbers.map((at) => batch.changes[at]![0]))
     for (const [request] of batch.changes) if (!missing.has(request)) this.#follower.wrote(request)
-    position.wrote(result, reset ? 0 : isWhole ? sequence : undefined)
-    if (result.head.life !== position.known!.life) await this.#lost(result)
+    position.wrote(head, reset ? 0 : isWhole ? sequence : undefined)
+    if (head.life !== position.known!.life) await this.#lost(head, result)
     if (missing.size > 0) await this.#writeAgain(missing)
     return true
-  }
-
-  #takeBatch(reset: Reset | undefined): MirrorBatch {
-    const { ttlSeconds, proxy, replicaMirror } = this.#options
-    this.#position.beginBatch()
-    return takeBatch(this.#changes, replicaMirror, this.#keys, {
-      stamp: this.#position.stamp,
-      fence: this.#position.fence,
-      reset,
-      proxy,
-      ttlSeconds,
-    })
   }
 
   #giveBack({ changes }: MirrorBatch, reset: Reset | undefined, reply: RedisReply | undefined): void {
@@ -222,13 +206,13 @@ export class SharedMirror extends SharedPart {
   }
 
   /** Redis had no head, or another one: it has lost its data. */
-  async #lost({ head, count, id }: WriteResult): Promise<void> {
+  async #lost(head: MirrorHead, { count, lastId }: MirrorAnswer): Promise<void> {
     if (this.#position.isOwnLife(head)) {
       const hadOne = this.#position.known!.life !== ''
-      this.#position.known = { life: head.life, count, lastId: id }
+      this.#position.known = { life: head.life, count, lastId }
       this.#follower.skipped()
       if (!hadOne) return
-      await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
+      await this.#follower.writeAllAgain()
     } else this.#mustLoad = 'lost'
   }
 
@@ -242,7 +226,7 @@ export class SharedMirror extends SharedPart {
   /** Loads the mirror from Redis, and queues what Redis may have lost. Returns false if that failed. */
   async #load(): Promise<boolean> {
     const why = this.#mustLoad
-    const status = readStatus(await this.#send(statusCommand(this.#keys)))
+    const status = readMirrorAnswer(await this.#send(statusCommand(this.#keys)))
     if (!status) return false
     this.#mustLoad = undefined
     const { known } = this.#position
@@ -251,22 +235,23 @@ export class SharedMirror extends SharedPart {
     this.#goOnFrom(status)
     // memory is as recent as what Redis has left: write it again, and Redis keeps the later of both
     const isLost = known && (!isSame || why === 'lost' || why === 'fault')
-    if (isLost) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
-    const before = await requestsOf(this.#options.replicaMirror.mirror)
-    if (status.head && !(await this.#loadRecords(before, status.records))) {
+    if (isLost) await this.#follower.writeAllAgain()
+    const before = new Set<RequestId>()
+    await TimeSlices.each(this.#options.replicaMirror.mirror.requestIds(), (request) => before.add(request))
+    if (status.head && !(await this.#loadRecords(before, recordsOf(status)))) {
       this.#mustLoad = why
       return false
     }
-    if (!isLost) await forgetUnseen(before, this.#changes, this.#follower)
+    if (!isLost) await this.#follower.forgetUnseen(before)
     this.#isLoaded = true
     return true
   }
 
-  #isWhole({ records }: MirrorStatus): boolean {
-    return records >= this.#options.replicaMirror.mirror.size - this.#changes.size
+  #isWhole(status: MirrorAnswer): boolean {
+    return recordsOf(status) >= this.#options.replicaMirror.mirror.size - this.#changes.size
   }
 
-  #goOnFrom({ head, count, lastId }: MirrorStatus): void {
+  #goOnFrom({ head, count, lastId }: MirrorAnswer): void {
     const position = this.#position
     const isFirst = position.known === undefined
     position.known = { life: head?.life ?? '', count, lastId }
@@ -290,4 +275,8 @@ export class SharedMirror extends SharedPart {
     const [reply] = await this.#options.redis.write([command])
     return reply
   }
+}
+
+function recordsOf({ numbers: [records = 0] }: MirrorAnswer): number {
+  return records
 }

@@ -1,9 +1,13 @@
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import type { BatchOptions } from './mirror-batch.ts'
 import type { Reset } from './mirror-changes.ts'
 import type { FeedEntry } from './mirror-feed.ts'
-import type { Stamp } from './mirror-follower.ts'
-import type { MirrorHead, WriteResult } from './mirror-status.ts'
+import type { MirrorHead } from './mirror-scripts.ts'
+
+/** How often a replica has been reset, and the sequence up to which its reports have been applied. */
+export interface Stamp {
+  readonly epoch: number
+  readonly sequence: number
+}
 
 /** The known state of the mirror in Redis. */
 interface Known {
@@ -44,7 +48,7 @@ export class SharedPosition {
   }
 
   /** What Redis compares to accept a batch. `life` is for the head that the batch creates if there is none. */
-  get fence(): BatchOptions['fence'] {
+  get fence(): Omit<MirrorHead, 'sequence'> {
     return { epoch: this.epoch, life: this.#life, generation: this.#generation, born: this.#born }
   }
 
@@ -91,7 +95,7 @@ export class SharedPosition {
   }
 
   /** Redis has accepted a batch. `toldSequence`: the sequence that Redis knows now; undefined if unchanged. */
-  wrote({ head }: WriteResult, toldSequence: number | undefined): void {
+  wrote(head: MirrorHead, toldSequence: number | undefined): void {
     this.epoch = Math.max(this.epoch, head.epoch)
     if (toldSequence !== undefined) this.#toldSequence = toldSequence
   }
