@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ReportSilence } from './report-silence.ts'
+import { ReportSilence } from './report-state.ts'
 
 test('three seconds of silence are late, a minute is none at all; the next report counts again', () => {
   const silence = new ReportSilence()
