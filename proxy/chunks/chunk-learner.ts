@@ -6,7 +6,7 @@ import type { ChunkInputs } from './read-chunk-inputs.ts'
 import type { ChunkFacts } from './table/chunk-record.ts'
 import type { Added } from './table/chunk-table.ts'
 import type { FoldedText } from './table/folded-text.ts'
-import type { TokenDecoder } from './token-decoder.ts'
+import { decodeTokens } from './token-decoder.ts'
 
 /** Receives the chunks that are learned. */
 export interface ChunkSink {
@@ -25,11 +25,10 @@ export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'u
 
 interface LearnerOptions {
   readonly sink: ChunkSink
-  readonly decoder: Pick<TokenDecoder, 'decode'>
   /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number
-  readonly onIgnored: (reason: IgnoredReason, count: number) => void
-  readonly onLearned: (kind: ChunkInputs['kind'], count: number) => void
+  readonly onIgnored?: (reason: IgnoredReason, count: number) => void
+  readonly onLearned?: (kind: ChunkInputs['kind'], count: number) => void
 }
 
 /** One request that contains chunks, from its beginning to its end. */
@@ -106,7 +105,7 @@ export class ChunkLearner {
     await inSlices(texts, (text) => {
       const place = order++
       const reason = isRerank ? undefined : this.#whyNot(text)
-      if (reason) return onIgnored(reason, 1)
+      if (reason) return onIgnored?.(reason, 1)
       const { outcome, chunk } = sink.add(scope, text, {
         // anybody may rerank the pieces of somebody else's text: a second request with another question has to agree
         isSure: !isAlone && !isRerank,
@@ -118,11 +117,11 @@ export class ChunkLearner {
         id: [0, 0],
         ...endsOf(text),
       })
-      if (chunk < 0) return onIgnored(outcome === 'crowded' ? 'crowded' : 'too_short', 1)
+      if (chunk < 0) return onIgnored?.(outcome === 'crowded' ? 'crowded' : 'too_short', 1)
       handles.push(sink.handleOf(chunk))
       if (outcome === 'added') learned += 1
     })
-    onLearned(inputs.kind, learned)
+    onLearned?.(inputs.kind, learned)
     if (isRerank) sink.noteCandidates(handles, inputs.queries.join('\n'))
     else if (isAlone && handles[0]) this.#hearAlone(scope, tenant, handles[0])
   }
@@ -133,8 +132,8 @@ export class ChunkLearner {
   }
 
   #decode(tokens: readonly (readonly number[])[]): string[] {
-    const texts = tokens.map((ids) => this.#options.decoder.decode(ids)).filter((text) => text !== undefined)
-    if (texts.length < tokens.length) this.#options.onIgnored('tokens', tokens.length - texts.length)
+    const texts = tokens.map(decodeTokens).filter((text) => text !== undefined)
+    if (texts.length < tokens.length) this.#options.onIgnored?.('tokens', tokens.length - texts.length)
     return texts
   }
 

@@ -7,7 +7,6 @@ import type { ChunkInputs } from './read-chunk-inputs.ts'
 import type { ChunkFacts, ChunkRecord } from './table/chunk-record.ts'
 import { type Added, ChunkTable } from './table/chunk-table.ts'
 import { FoldedText, longestText } from './table/folded-text.ts'
-import { TokenDecoder } from './token-decoder.ts'
 
 /** A chunk that an operator registers. */
 export interface GivenChunk {
@@ -61,13 +60,7 @@ export class KnownChunks implements ChunkSink {
 
   constructor(options: KnownChunksOptions) {
     this.#options = options
-    this.#learner = new ChunkLearner({
-      sink: this,
-      decoder: new TokenDecoder(),
-      source: options.source,
-      onIgnored: (reason, count) => options.onIgnored?.(reason, count),
-      onLearned: (kind, count) => options.onLearned?.(kind, count),
-    })
+    this.#learner = new ChunkLearner({ ...options, sink: this })
   }
 
   /** How many chunks are known. */

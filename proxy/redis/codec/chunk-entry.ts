@@ -63,33 +63,20 @@ function toRow(record: ChunkRecord): unknown[] {
 }
 
 function readRow(row: unknown): ChunkRecord | undefined {
-  const [digest, lead, tail, ...numbers] = Array.isArray(row) ? row : []
-  const counts = numbers.slice(2, 8)
-  if (!isDigest(digest) || numbers.length !== 10 || !counts.every((count) => isWhole(count, most))) return undefined
-  if (!areWords([...numbers.slice(0, 2), ...numbers.slice(8)])) return undefined
-  if (typeof lead !== 'string' || typeof tail !== 'string' || !BLANK.test(lead) || !BLANK.test(tail)) return undefined
-  const [hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = numbers as [
-    ...[number, number, number, number, number, number, number, number],
-    ...[number, number],
-  ]
-  if (length < anchorLength || anchorPlace + anchorLength > length) return undefined
-  const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0) as [
-    ...[boolean, boolean, boolean, boolean, boolean],
-  ]
-  const state = { isSure, isOrderUnsure, isFirst, isLast, isApart }
+  const [digest, lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = Array.isArray(
+    row,
+  )
+    ? row
+    : []
+  if (!isDigest(digest) || !areWords([hash, anchor, ...id]) || id.length !== 2) return undefined
+  const areCounts = [anchorPlace, length, bits, sighting, source, order].every((count) => isWhole(count, most))
+  const areEnds = [lead, tail].every((end) => typeof end === 'string' && BLANK.test(end))
+  if (!areCounts || !areEnds || length < anchorLength || anchorPlace + anchorLength > length) return undefined
+  const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0)
   return {
-    digest: Int32Array.from(digest),
-    hash,
-    anchor,
-    anchorPlace,
-    length,
-    ...state,
-    sighting,
-    source,
-    order,
-    id,
-    lead,
-    tail,
+    ...{ digest: Int32Array.from(digest), lead, tail, hash, anchor, anchorPlace, length, sighting, source, order },
+    ...{ isSure: isSure!, isOrderUnsure: isOrderUnsure!, isFirst: isFirst!, isLast: isLast!, isApart: isApart! },
+    id: [id[0], id[1]],
   }
 }
 
