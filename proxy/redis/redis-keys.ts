@@ -43,8 +43,6 @@ export interface MirrorKeys {
   readonly feed: string
   /** the numbers of all buckets */
   readonly buckets: string
-  /** what its engine says about reuse at any position */
-  readonly reuse: string
   /** what the key of a bucket begins with; its number follows */
   readonly bucketPrefix: string
   /** The key for requests that were sent at about the same time. */
@@ -62,7 +60,6 @@ export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKe
     head: `${prefix}:head`,
     feed: `${prefix}:feed`,
     buckets: `${prefix}:buckets`,
-    reuse: `${prefix}:reuse`,
     bucketPrefix,
     bucket: (number) => `${bucketPrefix}${number}`,
     tokens: (request) => `${prefix}:tokens:${request}`,

@@ -29,7 +29,7 @@ export function takeBatch(
   changes: MirrorChanges,
   replica: Believed,
   keys: MirrorKeys,
-  position: Pick<SharedPosition, 'stamp' | 'fence' | 'reset'>,
+  position: Pick<SharedPosition, 'stamp' | 'fence' | 'reset' | 'reuse'>,
   { proxy, ttlSeconds }: { readonly proxy: string; readonly ttlSeconds: number },
 ): MirrorBatch {
   const { stamp, fence, reset } = position
@@ -57,7 +57,7 @@ export function takeBatch(
   const isWhole = changes.size === 0 && !reset ? 1 : 0
   const { epoch, life, generation, born } = fence
   const state = [epoch, life, generation, born, stamp.sequence, isWhole]
-  const fixed = [ttlSeconds, feedEntries, proxy, ...state, reset ?? '', keys.bucketPrefix]
+  const fixed = [ttlSeconds, feedEntries, proxy, ...state, reset ?? '', keys.bucketPrefix, ...position.reuse]
   const all = [keys.head, keys.feed, keys.buckets, ...[...places.keys()].map((bucket) => keys.bucket(bucket))]
   return { command: evalBytesCommand(writeMirror, all, [...fixed, ...args]), changes: taken }
 }

@@ -26,6 +26,8 @@ export interface FeedEntry extends MirrorHead {
   readonly count: number
   readonly proxy: string
   readonly anew: 'replaced' | 'cleared' | undefined
+  /** what the engine said last about reuse, as JSON; '': nothing yet */
+  readonly reuse: string
   readonly records: readonly FedRecord[]
 }
 
@@ -39,10 +41,10 @@ export function readFeed(reply: unknown): (FeedEntry | undefined)[] {
 
 function readEntry(entry: unknown): FeedEntry | undefined {
   const [id, fields] = Array.isArray(entry) ? entry : []
-  if (!Buffer.isBuffer(id) || !Array.isArray(fields) || fields.length !== 4 || !fields.every(Buffer.isBuffer)) {
+  if (!Buffer.isBuffer(id) || !Array.isArray(fields) || fields.length !== 6 || !fields.every(Buffer.isBuffer)) {
     return undefined
   }
-  const [, line, , data] = fields as [Buffer, Buffer, Buffer, Buffer]
+  const [, line, , data, , reuse] = fields as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer]
   const [, count, proxy, life, epoch, anew, born, sequence, generation] =
     /^(\d+) (\S+) (\S+) (\d+) (replaced|cleared|) (\d+) (\d+) (.*)$/s.exec(line.toString()) ?? []
   const records = readRecords(data)
@@ -57,6 +59,7 @@ function readEntry(entry: unknown): FeedEntry | undefined {
     born: Number(born),
     sequence: Number(sequence),
     generation: generation!,
+    reuse: reuse.toString(),
     records,
   }
 }

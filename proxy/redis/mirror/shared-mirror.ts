@@ -16,7 +16,10 @@ import { type MirrorAnswer, type MirrorHead, readMirrorAnswer, statusCommand } f
 import { SharedPosition } from './shared-position.ts'
 
 interface SharedMirrorOptions extends SharedPartOptions {
-  readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
+  readonly replicaMirror: Pick<
+    ReplicaMirror,
+    'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold' | 'reuse' | 'applied' | 'adoptReuse'
+  >
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** milliseconds since 1970, since proxies compare them */
@@ -143,6 +146,7 @@ export class SharedMirror extends SharedPart {
       if (!this.#follower.take(record, isOwn)) this.#options.onFault('redis_value')
       if (slices.isOver) await slices.pass()
     }
+    if (!position.adoptReuse(entry.reuse)) this.#options.onFault('redis_value')
     // only now has everything up to this entry been applied
     position.took(entry)
     return true
@@ -185,7 +189,7 @@ export class SharedMirror extends SharedPart {
     }
     const missing = new Set(result.numbers.map((at) => batch.changes[at]![0]))
     for (const [request] of batch.changes) if (!missing.has(request)) this.#follower.wrote(request)
-    position.wrote(head, reset ? 0 : isWhole ? sequence : undefined)
+    position.wrote(head, result.reuse, reset ? 0 : isWhole ? sequence : undefined)
     if (head.life !== position.known!.life) await this.#lost(head, result)
     if (missing.size > 0) await this.#writeAgain(missing)
     return true
@@ -251,8 +255,9 @@ export class SharedMirror extends SharedPart {
     return recordsOf(status) >= this.#options.replicaMirror.mirror.size - this.#changes.size
   }
 
-  #goOnFrom({ head, count, lastId }: MirrorAnswer): void {
+  #goOnFrom({ head, count, lastId, reuse }: MirrorAnswer): void {
     const position = this.#position
+    if (!position.adoptReuse(reuse)) this.#options.onFault('redis_value')
     const isFirst = position.known === undefined
     position.known = { life: head?.life ?? '', count, lastId }
     this.#follower.skipped()
