@@ -8,14 +8,6 @@ export type ChunkEntry =
   /** `digests` undefined: all chunks of the scope */
   | { readonly kind: 'forgotten'; readonly scope: string; readonly digests: readonly Int32Array[] | undefined }
 
-/** An entry of the feed. */
-export interface FedEntry {
-  readonly id: string
-  readonly proxy: string
-  /** undefined: invalid */
-  readonly entry: ChunkEntry | undefined
-}
-
 const version = 3
 const most = 2 ** 32 - 1
 const flags = ['isSure', 'isOrderUnsure', 'isFirst', 'isLast', 'isApart'] as const
@@ -26,21 +18,6 @@ const BLANK = /^\s{0,64}$/
 export function writeChunkEntry(entry: ChunkEntry): Buffer {
   const told = entry.kind === 'forgotten' ? entry.digests?.map((digest) => [...digest]) : entry.records.map(toRow)
   return pack([version, entry.scope, entry.kind, told ?? null])
-}
-
-/** Decodes a reply to XREAD. */
-export function readChunkFeed(reply: unknown): FedEntry[] {
-  const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
-  return Array.isArray(entries) ? entries.flatMap(readFed) : []
-}
-
-function readFed(value: unknown): FedEntry[] {
-  const [id, fields] = Array.isArray(value) ? value : []
-  if (!Buffer.isBuffer(id)) return []
-  const isSound = Array.isArray(fields) && fields.length === 2 && fields.every(Buffer.isBuffer)
-  if (!isSound) return [{ id: id.toString(), proxy: '', entry: undefined }]
-  const [proxy, data] = fields as [Buffer, Buffer]
-  return [{ id: id.toString(), proxy: proxy.toString(), entry: readChunkEntry(data) }]
 }
 
 /** Decodes an entry. Returns undefined if it is invalid. */
