@@ -90,7 +90,7 @@ async function ask(
   const ids = adapter.promptIds(id, { count: 1, isList: false })
   const body = Buffer.from(question.json)
   const follower = new RequestFollower(replica, api, ids, body.length)
-  const name = new AnswerName({ adapter, api, ids }, (ours, theirs) => cache.named(ours, theirs))
+  const name = new AnswerName(adapter, api, ids[0], (ours, theirs) => cache.named(ours, theirs))
   const held = cache.mirror.predictCachedTokens(prompt)
   cache.sent(ids[0]!, prompt)
   try {
