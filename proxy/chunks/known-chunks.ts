@@ -4,7 +4,7 @@ import type { ChunkHandle } from '../prompt/certain-list.ts'
 import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
-import type { ChunkFacts, ChunkRecord } from './table/chunk-record.ts'
+import { type ChunkFacts, type ChunkRecord, chunkFlags } from './table/chunk-record.ts'
 import { type Added, ChunkTable } from './table/chunk-table.ts'
 import { FoldedText, longestText } from './table/folded-text.ts'
 
@@ -118,13 +118,10 @@ export class KnownChunks implements ChunkSink {
     this.#order += chunks.length
     await inSlices(chunks, ({ id, text }) => {
       const { outcome } = this.add(registeredScope(tenant), text, {
-        isSure: true,
+        flags: chunkFlags.sure,
         source: this.#options.source,
         order: order++,
         exportOrder,
-        isOrderUnsure: false,
-        isFirst: false,
-        isLast: false,
         id: id === undefined ? [0, 0] : idWords(id),
         ...endsOf(text),
       })

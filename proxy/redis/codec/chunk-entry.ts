@@ -8,9 +8,8 @@ export type ChunkEntry =
   /** `digests` undefined: all chunks of the scope */
   | { readonly kind: 'forgotten'; readonly scope: string; readonly digests: readonly Int32Array[] | undefined }
 
-const version = 3
+const version = 4
 const most = 2 ** 32 - 1
-const flags = ['isSure', 'isOrderUnsure', 'isFirst', 'isLast', 'isApart'] as const
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
 const BLANK = /^\s{0,64}$/
 
@@ -34,27 +33,22 @@ export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
 }
 
 function toRow(record: ChunkRecord): unknown[] {
-  const { digest, hash, anchor, anchorPlace, length, sighting, source, order, id, lead, tail } = record
-  const bits = flags.reduce((sum, flag, i) => sum | (record[flag] ? 1 << i : 0), 0)
-  return [[...digest], lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id]
+  const { digest, hash, anchor, anchorPlace, length, flags, sighting, source, order, id, lead, tail } = record
+  return [[...digest], lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id]
 }
 
 function readRow(row: unknown): ChunkRecord | undefined {
-  const [digest, lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = Array.isArray(
+  const [digest, lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id] = Array.isArray(
     row,
   )
     ? row
     : []
   if (!isDigest(digest) || !areWords([hash, anchor, ...id]) || id.length !== 2) return undefined
-  const areCounts = [anchorPlace, length, bits, sighting, source, order].every((count) => isWhole(count, most))
+  const areCounts = [anchorPlace, length, flags, sighting, source, order].every((count) => isWhole(count, most))
   const areEnds = [lead, tail].every((end) => typeof end === 'string' && BLANK.test(end))
   if (!areCounts || !areEnds || length < anchorLength || anchorPlace + anchorLength > length) return undefined
-  const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0)
-  return {
-    ...{ digest: Int32Array.from(digest), lead, tail, hash, anchor, anchorPlace, length, sighting, source, order },
-    ...{ isSure: isSure!, isOrderUnsure: isOrderUnsure!, isFirst: isFirst!, isLast: isLast!, isApart: isApart! },
-    id: [id[0], id[1]],
-  }
+  const numbers = { hash, anchor, anchorPlace, length, flags, sighting, source, order }
+  return { digest: Int32Array.from(digest), lead, tail, ...numbers, id: [id[0], id[1]] }
 }
 
 function isDigest(words: unknown): words is number[] {
