@@ -6,6 +6,7 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
+import { listBuckets } from './mirror/load-records.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
 import { mirrorRedisKeys } from './redis-keys.ts'
 import { SharedTokens } from './shared-tokens.ts'
@@ -57,9 +58,7 @@ async function forgetMirror(
   requests: readonly RequestId[],
 ): Promise<void> {
   const keys = mirrorRedisKeys(namespace, replica)
-  const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
-  const numbers = listed && 'value' in listed && Array.isArray(listed.value) ? listed.value.map(Number) : []
-  const buckets = numbers.filter(Number.isSafeInteger).map((number) => keys.bucket(number))
+  const buckets = ((await listBuckets(redis, keys)) ?? []).map((number) => keys.bucket(number))
   // the head goes last: whoever finds none writes what it knows again
   const all = [...requests.map((request) => keys.tokens(request)), ...buckets, keys.feed, keys.buckets, keys.head]
   for (let at = 0; at < all.length; at += keysAtOnce) {
