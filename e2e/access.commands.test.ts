@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { UsageReport } from '#proxy/telemetry/caller-usage.ts'
+import { keysIn } from './keys-file.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, writeSettings } from './run-reprise.ts'
 import { serveHere } from './serve-here.ts'
@@ -135,7 +136,7 @@ test('who shows no key is told so in the shape of the API that was called', asyn
 })
 
 test('a client’s key goes to the engine where configured, and without keys', async () => {
-  const forwarding = await serve({ keys: { entries: [entry('sk-1')], forward_client_authorization: true } })
+  const forwarding = await serve({ keys: { ...keysIn(entry('sk-1')), forward_client_authorization: true } })
   await (await ask(forwarding.listening.url, { authorization: 'Bearer sk-1' })).text()
   const open = await serve({})
   await (await ask(open.listening.url, { authorization: 'Bearer any' })).text()
@@ -148,7 +149,7 @@ test('a client’s key goes to the engine where configured, and without keys', a
 })
 
 test('an engine’s own key takes the place of the client’s', async () => {
-  const { listening } = await serve({ engine_api_key: 'engine', keys: { entries: [entry('sk-1')] } })
+  const { listening } = await serve({ engine_api_key: 'engine', keys: keysIn(entry('sk-1')) })
   for (const path of ['/v1/chat/completions', '/v1/embeddings'])
     await (await ask(listening.url, { 'x-api-key': 'sk-1' }, path)).text()
   expect(engine.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer engine', 'Bearer engine'])
@@ -156,7 +157,7 @@ test('an engine’s own key takes the place of the client’s', async () => {
 
 test('keys of one tenant share cache, others and hand-made tenants do not', async () => {
   const { listening } = await serve({
-    keys: { entries: [entry('a', { tenant: 't' }), entry('b', { tenant: 't' }), entry('c')] },
+    keys: keysIn(entry('a', { tenant: 't' }), entry('b', { tenant: 't' }), entry('c')),
   })
   const saltFor = async (headers: Record<string, string>): Promise<unknown> => {
     await (await ask(listening.url, headers)).text()
@@ -201,7 +202,7 @@ test('keys change without a restart: when the file does, and at SIGHUP', async (
 })
 
 test('a key that has used up its minute is told when to come back, and others go on', async () => {
-  const { listening } = await serve({ keys: { entries: [entry('a', { requests_per_minute: 2 }), entry('b')] } })
+  const { listening } = await serve({ keys: keysIn(entry('a', { requests_per_minute: 2 }), entry('b')) })
   for (let i = 0; i < 2; i++) expect((await ask(listening.url, { 'x-api-key': 'a' })).status).toBe(200)
   const refused = await ask(listening.url, { 'x-api-key': 'a' })
   expect(refused.status).toBe(429)
@@ -211,7 +212,7 @@ test('a key that has used up its minute is told when to come back, and others go
 })
 
 test('a key that has used up its minute is told before its body has come', async () => {
-  const { listening } = await serve({ keys: { entries: [entry('a', { requests_per_minute: 1 })] } })
+  const { listening } = await serve({ keys: keysIn(entry('a', { requests_per_minute: 1 })) })
   expect((await ask(listening.url, { 'x-api-key': 'a' })).status).toBe(200)
   const headers = { 'content-type': 'application/json', 'content-length': '1000000', 'x-api-key': 'a' }
   const unfinished = request(`${listening.url}/v1/chat/completions`, { method: 'POST', headers })

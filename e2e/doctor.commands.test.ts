@@ -10,6 +10,7 @@ import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { DoctorReport, Finding } from '#tools/doctor/finding.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { examine, find, levelsOf } from './examine-engine.ts'
+import { keysIn } from './keys-file.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { startTestProxy } from './start-test-proxy.ts'
 
@@ -497,7 +498,7 @@ describe('the command', () => {
     closers.push(async () => rmSync(folder, { recursive: true }))
     const file = join(folder, 'reprise.json')
     const hashed = (name: string): string => createHash('sha256').update(name).digest('hex')
-    const entries = ['a', 'b'].map((name) => ({ name, tenant: name, sha256: hashed(name) }))
+    const keys = keysIn(...['a', 'b'].map((name) => ({ name, tenant: name, sha256: hashed(name) })))
     const [url, other] = [await emulate('vllm'), await emulate('vllm')]
     const told = async (engines: readonly object[], more: object): Promise<string[][]> => {
       writeFileSync(file, JSON.stringify({ engines, ...more }))
@@ -513,7 +514,7 @@ describe('the command', () => {
       { url, kind: 'openai', id: 'gpu-0' },
       { url: other, kind: 'vllm', id: 'gpu-1' },
     ]
-    expect(await told(engines, { keys: { entries } })).toEqual([
+    expect(await told(engines, { keys })).toEqual([
       [
         expect.stringMatching(/^warning: keys are configured without tenants\.salt_secret/),
         expect.stringMatching(/^warning: Engines of kind openai get no cache_salt \(gpu-0\)/),
@@ -521,7 +522,7 @@ describe('the command', () => {
       [],
     ])
     expect(await told([engines[1]!], {})).toEqual([[expect.stringMatching(/^warning: No API keys are configured/)]])
-    expect(await told([engines[1]!], { keys: { entries }, tenants: { salt_secret: 'x'.repeat(32) } })).toEqual([[]])
+    expect(await told([engines[1]!], { keys, tenants: { salt_secret: 'x'.repeat(32) } })).toEqual([[]])
   })
 
   test.each([

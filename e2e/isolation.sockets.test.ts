@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { KeyRecord } from '#proxy/access/key-record.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
+import { keysIn } from './keys-file.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, namesIn, placedIn } from './placed-blocks.ts'
 import { connectRaw } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
@@ -21,8 +22,10 @@ async function restart(
   engineConfig: { api_key?: string } = {},
 ): Promise<void> {
   await proxy?.close()
-  const keys = { file: undefined, entries: records, forward_client_authorization: false }
-  proxy = await startTestProxy({ url: engine.url, kind: 'vllm', ...engineConfig }, { keys, ...config })
+  proxy = await startTestProxy(
+    { url: engine.url, kind: 'vllm', ...engineConfig },
+    { ...(records.length > 0 && { keys: keysIn(...records) }), ...config },
+  )
 }
 
 beforeEach(async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readVersion } from '#proxy/common/read-version.ts'
+import { keysIn } from './keys-file.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
@@ -33,7 +34,7 @@ const serve = (settings: object): ReturnType<typeof serveHere> => serveHere(sett
 const start = (settings: object): Promise<RunningReprise> => reprises.start(['serve', '--config', settingsOf(settings)])
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')
-const keys = { entries: [{ tenant: 'acme', name: 'acme-app', sha256: sha256('sk-1'), requests_per_minute: 3 }] }
+const keys = keysIn({ tenant: 'acme', name: 'acme-app', sha256: sha256('sk-1'), requests_per_minute: 3 })
 const bearer = { authorization: 'Bearer sk-1' }
 
 function linesOf({ stderr }: RunningReprise, message: string): Record<string, unknown>[] {
@@ -69,7 +70,7 @@ test('every line of a request says who sent it, of those that are refused too', 
 
 test('a key is for inference: what controls the engine needs to be allowed', async () => {
   const { listening } = await serve({
-    keys: { entries: [{ tenant: 'acme', sha256: sha256('sk-1') }], allow_engine_paths: ['/metrics', '/v1/files/*'] },
+    keys: { ...keysIn({ tenant: 'acme', sha256: sha256('sk-1') }), allow_engine_paths: ['/metrics', '/v1/files/*'] },
   })
   const ask = (path: string): Promise<Response> => fetch(listening.url + path, { method: 'POST', headers: bearer })
   const refused = await ask('/reset_prefix_cache?x=1')
@@ -87,7 +88,7 @@ test.each([
   'http://a@h/metrics/../v1/chat/completions',
   '/v1/chat/completions/../../../metrics',
 ])('a key opens no other path of the engine by dot segments: %s', async (path) => {
-  const { listening } = await serve({ keys: { entries: [{ tenant: 'acme', sha256: sha256('sk-1') }] } })
+  const { listening } = await serve({ keys: keysIn({ tenant: 'acme', sha256: sha256('sk-1') }) })
   const client = await connectRaw(listening.url!)
   client.write(rawPost(path, ragRequest('q', ['a']), ['authorization: Bearer sk-1', 'connection: close']))
   expect(await client.ended).toMatch(/^HTTP\/1\.1 403 .*"forbidden"/s)

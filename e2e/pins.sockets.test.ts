@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
+import { keysIn } from './keys-file.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { configWith, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
@@ -149,10 +150,9 @@ test('requests go as they came, pins are bounded by tenant, and what an engine r
 
 test('a pin goes with its API key', async () => {
   const { url } = await startEngine()
-  const keysOf = (key: string): Pick<Config, 'keys'> => {
-    const entries = [{ sha256: hash('sha256', key, 'hex'), tenant: 't' }]
-    return { keys: { file: undefined, entries, forward_client_authorization: false } }
-  }
+  const keysOf = (key: string): Pick<Config, 'keys'> => ({
+    keys: keysIn({ sha256: hash('sha256', key, 'hex'), tenant: 't' }),
+  })
   const proxy = await start(url, keysOf('old'))
   const headers = { authorization: 'Bearer old' }
   await postJson(`${proxy.url}/v1/chat/completions`, marked('pinned', 'Who?'), { headers })

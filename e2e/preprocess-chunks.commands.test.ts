@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
 import { reusing } from './emulated-reuse/reusing-cache.ts'
+import { keysIn } from './keys-file.ts'
 import { startRunningReprise } from './run-reprise-beside.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
@@ -127,7 +128,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
     ['no key', { key: '', tenant: 'a' }, "are those of 'default', not of 'a'"],
     ['an unknown key', { key: 'x', tenant: 'a' }, 'x-reprise-key is no API key'],
   ])('%s', async (_, { key, tenant }, reason) => {
-    await restart({ keys: { entries: records } })
+    await restart({ keys: keysIn(...records) })
     vi.stubEnv('REPRISE_API_KEY', key)
     const said = await add('--tenant', tenant)
     expect(said).toMatchObject({ status: expect.toSatisfy((code) => code > 0), stdout: '' })
@@ -136,7 +137,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
   })
 
   test('a key that the proxy does not know', async () => {
-    await restart({ keys: { entries: records } })
+    await restart({ keys: keysIn(...records) })
     vi.stubEnv('REPRISE_API_KEY', 'x')
     const said = await add()
     expect(said).toMatchObject({ status: 1, stderr: expect.stringMatching(/answers 401.*Nothing was registered/s) })
@@ -151,7 +152,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
 
   test('and not the tenant of the key, or one whom a trusted peer names', { timeout: 120_000 }, async () => {
     const once = ['--', '--contexts', '1', '--window', '3', '--neighbours', 'random']
-    await restart({ keys: { entries: records } })
+    await restart({ keys: keysIn(...records) })
     vi.stubEnv('REPRISE_API_KEY', 'key-of-b')
     expect(await add('--tenant', 'b', ...once)).toMatchObject({ status: 0 })
     await restart({ tenants: { from: 'header', trusted_peers: ['127.0.0.1'] } })
@@ -159,7 +160,7 @@ describe('a tenant for whom nothing would be computed is refused before anything
   })
 
   test('--idle says which setting permits the figures that it needs', { timeout: 120_000 }, async () => {
-    const keys = { entries: records }
+    const keys = keysIn(...records)
     await restart({ keys })
     vi.stubEnv('REPRISE_API_KEY', 'key-of-a')
     const idle = ['--', '--idle', '--contexts', '1', '--window', '3', '--neighbours', 'random']

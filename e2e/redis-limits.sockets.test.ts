@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hashOf } from '#proxy/access/hash-key.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
+import { keysIn } from './keys-file.ts'
 import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
@@ -28,7 +29,7 @@ describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis
       { url: engine.url },
       {
         redis: { url: redis.url, namespace: 'test', ttlSeconds: 600 },
-        keys: { file: undefined, entries: [{ ...record, requests_per_minute }], forward_client_authorization: false },
+        keys: keysIn({ ...record, requests_per_minute }),
       },
     )
     proxies.push(proxy)

@@ -44,4 +44,38 @@ describe.skipIf(!hasRedis)('reuse at any position, of proxies that share a Redis
     await tell({ sequence: 1, reuse: null })
     await vi.waitFor(async () => expect(await reuseOf(other)).toBeNull(), { timeout: 10_000 })
   })
+
+  test('whoever was told last is right, also for those that begin later, and when Redis has lost it', async () => {
+    const [one, other] = [await start(), await start()]
+    const tell = ({ adminUrl }: RunningProxy, sequence: number, ratio: number): Promise<Response> => {
+      const reuse = { ratio, min_ratio: 0, max_ratio: 1 }
+      return postJson(`${adminUrl}/v1/replicas/gpu-0/snapshot`, { generation: 'g', sequence, requests: [], reuse })
+    }
+    const becomes = (proxy: RunningProxy, ratio: number): Promise<void> =>
+      vi.waitFor(async () => expect(await reuseOf(proxy)).toMatchObject({ ratio }), { timeout: 10_000 })
+    await tell(one, 0, 0.1)
+    await becomes(other, 0.1)
+    await tell(other, 1, 0.3)
+    await becomes(one, 0.3)
+    await becomes(await start(), 0.3)
+    await redis.client.flushall()
+    const kept = async (): Promise<unknown> => redis.client.hget('reprise:test:mirror:{gpu-0}:head', 'reuse')
+    await vi.waitFor(async () => expect(await kept()).toContain('"ratio":0.3'), { timeout: 10_000 })
+    await becomes(await start(), 0.3)
+  })
+
+  test.each(['7', '{}', '{"ratio":2,"max_ratio":1}', '{"ratio":0.1,"min_ratio":0.2,"max_ratio":1}'])(
+    'what Redis has is not trusted: %s',
+    async (text) => {
+      const one = await start()
+      await postJson(`${one.adminUrl}/v1/replicas/gpu-0/snapshot`, { generation: 'g', sequence: 0, requests: [] })
+      const head = 'reprise:test:mirror:{gpu-0}:head'
+      await vi.waitFor(async () => expect(await redis.client.hget(head, 'reuse')).toBe('null'), { timeout: 10_000 })
+      await redis.client.hset(head, 'reuse', text)
+      const { adminUrl } = await start()
+      const metrics = async (): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text()
+      await vi.waitFor(async () => expect(await metrics()).toMatch(/fail_open_total\{reason="redis_value"\} 1\b/))
+      expect(await reuseOf(proxies.at(-1)!)).toBeNull()
+    },
+  )
 })

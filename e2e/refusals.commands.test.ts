@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { keysIn } from './keys-file.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
 import { logLines, Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
@@ -107,7 +108,7 @@ describe('a client that waits before it sends its body', () => {
   })
 
   test('is not asked for a body that has no right to come', async () => {
-    const proxy = await serve({ keys: { entries: [{ tenant: 'a', sha256: '0'.repeat(64) }] } })
+    const proxy = await serve({ keys: keysIn({ tenant: 'a', sha256: '0'.repeat(64) }) })
     for (const path of routes) {
       const client = await connectRaw(proxy.listening.url!)
       client.write(`${expectant(path, 10)}\r\n`)

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { keysIn } from './keys-file.ts'
 import { type CertificateFiles, hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
 import { Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 
@@ -73,13 +74,13 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
 })
 
 test('keys that a configuration asks for no more are said to stay until the next start, not to be gone', async () => {
-  const keys = { entries: [{ tenant: 'a', sha256: 'a'.repeat(64) }] }
+  const keys = keysIn({ tenant: 'a', sha256: 'a'.repeat(64) })
   const running = await reprises.start(['serve', '--emulate', '--config', writeSettings(folder, { keys })])
   writeSettings(folder, { drain_seconds: 7 })
   await hangUp(running, 2)
   const outcomes = outcomesOf(running).filter(({ settings }) => settings)
   expect(outcomes.map(({ msg, settings }) => [msg, settings])).toEqual([
-    ['these settings take effect at the next start', ['keys.entries']],
+    ['these settings take effect at the next start', ['keys.file']],
     ['configuration reloaded', ['drain_seconds']],
   ])
 })

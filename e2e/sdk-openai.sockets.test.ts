@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, RateLimitError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { RunningProxy } from '#proxy/start/main.ts'
+import { keysIn } from './keys-file.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
 import { type Overrides, startTestProxy } from './start-test-proxy.ts'
 
@@ -172,7 +173,7 @@ describe('errors', () => {
 
   test('of a wrong key are AuthenticationErrors, and of one that is used up RateLimitErrors', async () => {
     const sha256 = createHash('sha256').update('sk-good').digest('hex')
-    const keys = { file: undefined, entries: [{ sha256, requests_per_minute: 1 }], forward_client_authorization: false }
+    const keys = keysIn({ tenant: 't', sha256, requests_per_minute: 1 })
     await restart({ keys }, 'sk-bad')
     const refused = await errorOf(ask())
     expect(refused).toBeInstanceOf(AuthenticationError)

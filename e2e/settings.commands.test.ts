@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#proxy/config/config.ts'
 import { type RunningProxy, startProxy } from '#proxy/start/main.ts'
+import { keysIn } from './keys-file.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, placedIn } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises } from './run-reprise.ts'
@@ -161,8 +162,7 @@ describe('a reload', () => {
 
   test('takes on keys, and none that cannot be used changes anything', async () => {
     await start()
-    const entries = [{ tenant: 't', sha256: createHash('sha256').update('sk-1').digest('hex') }]
-    const keys = { file: undefined, entries, forward_client_authorization: false }
+    const keys = keysIn({ tenant: 't', sha256: createHash('sha256').update('sk-1').digest('hex') })
     proxy!.reload(configOf({ keys }))
     const key = { authorization: 'Bearer sk-1' }
     expect((await ask(documentRequest('q', 'AB'))).status).toBe(401)

@@ -252,7 +252,7 @@ test('keys are asked for and stay here, and the engine is shown its own', async 
   await proxy.close()
   proxy = await startTestProxy(
     { url: engine.url, api_key: 'of-the-engine' },
-    { keys: { file, entries: [], forward_client_authorization: false } },
+    { keys: { file, forward_client_authorization: false } },
   )
   rmSync(folder, { recursive: true })
   const refused = await (await open()).ended

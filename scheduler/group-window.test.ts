@@ -105,13 +105,3 @@ test('when an urgent request leaves, the window is as long again as the others n
   expect([window.remove(urgent), window.closesAt]).toEqual([true, 115])
   expect([window.remove(urgent), window.closesAt]).toEqual([false, 115])
 })
-
-test('a window that is resized stays open as it was, and the next is of the new length', () => {
-  const window = new GroupWindow(20)
-  window.add(waiting('a', 1), 100)
-  window.resize(5)
-  expect(window.closesAt).toBe(120)
-  window.release(120, false)
-  window.add(waiting('b', 1), 120)
-  expect(window.closesAt).toBe(125)
-})

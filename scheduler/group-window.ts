@@ -20,7 +20,7 @@ export interface WaitingRequest {
  */
 export class GroupWindow<T extends WaitingRequest> {
   readonly #waiting = new Set<T>()
-  #windowMilliseconds: number
+  readonly #windowMilliseconds: number
   #opened = 0
   #closesAt = Number.POSITIVE_INFINITY
 
@@ -31,11 +31,6 @@ export class GroupWindow<T extends WaitingRequest> {
   /** The time at which the window closes; undefined while nothing waits. */
   get closesAt(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#closesAt
-  }
-
-  /** Sets the length of windows that open from now on. */
-  resize(windowMilliseconds: number): void {
-    this.#windowMilliseconds = windowMilliseconds
   }
 
   /** Adds a request. */

@@ -38,12 +38,3 @@ test('places given back can be taken again, and none is ever given that was not 
   room.give('a')
   expect([room.taken, room.take('b'), room.take('b')]).toEqual([0, true, true])
 })
-
-test('with less room those who wait stay, and nobody comes in until it has emptied', () => {
-  const room = new QueueRoom(10)
-  expect(fill(room, 'a')).toBe(5)
-  room.resize(2)
-  expect([room.taken, room.take('b')]).toEqual([5, false])
-  for (let i = 0; i < 4; i++) room.give('a')
-  expect([room.take('a'), room.take('b')]).toEqual([false, true])
-})

@@ -5,7 +5,7 @@
  */
 export class QueueRoom {
   readonly #held = new Map<string, number>()
-  #capacity: number
+  readonly #capacity: number
   #taken = 0
 
   constructor(capacity: number) {
@@ -15,11 +15,6 @@ export class QueueRoom {
   /** Number of places taken. */
   get taken(): number {
     return this.#taken
-  }
-
-  /** Changes the number of places. Places already taken stay taken, even if there are now too many. */
-  resize(capacity: number): void {
-    this.#capacity = capacity
   }
 
   /** Takes a place for a tenant. Returns false if it may not have one. */

@@ -10,17 +10,11 @@ export interface KeyRecord {
   readonly expires?: string
 }
 
-/** The API keys, of which clients must present one; without a file and entries, no key is required. */
+/** The API keys, of which clients must present one; without a file, no key is required. */
 export interface KeysConfig {
   readonly file?: string | undefined
-  readonly entries: readonly KeyRecord[]
   /** paths of the engine that bearers of a key may use besides inference */
   readonly allow_engine_paths?: readonly string[]
   /** whether the engine gets the client's key although it is meant for us */
   readonly forward_client_authorization: boolean
-}
-
-/** Whether clients must present a key. */
-export function asksForKeys({ file, entries }: KeysConfig): boolean {
-  return file !== undefined || entries.length > 0
 }

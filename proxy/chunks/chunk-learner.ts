@@ -3,10 +3,10 @@ import { getOrMake } from '#index/get-or-make.ts'
 import { inSlices } from '../http/bounds/in-slices.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
-import type { ChunkFacts } from './table/chunk-record.ts'
+import { type ChunkFacts, chunkFlags } from './table/chunk-record.ts'
 import type { Added } from './table/chunk-table.ts'
 import type { FoldedText } from './table/folded-text.ts'
-import type { TokenDecoder } from './token-decoder.ts'
+import { decodeTokens } from './token-decoder.ts'
 
 /** Receives the chunks that are learned. */
 export interface ChunkSink {
@@ -25,11 +25,10 @@ export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'u
 
 interface LearnerOptions {
   readonly sink: ChunkSink
-  readonly decoder: Pick<TokenDecoder, 'decode'>
   /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number
-  readonly onIgnored: (reason: IgnoredReason, count: number) => void
-  readonly onLearned: (kind: ChunkInputs['kind'], count: number) => void
+  readonly onIgnored?: (reason: IgnoredReason, count: number) => void
+  readonly onLearned?: (kind: ChunkInputs['kind'], count: number) => void
 }
 
 /** One request that contains chunks, from its beginning to its end. */
@@ -55,6 +54,7 @@ const QUESTION = /[?？¿؟]["'”’»)\]]*\s*$/
 /** This many texts that came alone, with no prompt between or alongside them, are chunks being indexed one by one. */
 const fewestAlone = 3
 const mostTenants = 4_096
+const { sure, orderUnsure, first, last } = chunkFlags
 
 /**
  * Learns chunks from what is embedded and reranked. A candidate of a rerank is a chunk once two reranks with different
@@ -97,32 +97,30 @@ export class ChunkLearner {
     const texts = [...inputs.texts, ...this.#decode(inputs.tokens)]
     const isRerank = inputs.kind === 'rerank'
     const isAlone = !isRerank && texts.length + inputs.queries.length === 1
-    const first = tenant.order
+    const begun = tenant.order
+    // anybody may rerank the pieces of somebody else's text: a second request with another question has to agree
+    const common = (isAlone || isRerank ? 0 : sure) | (own.isUnsure ? orderUnsure : 0)
     // reserve adjacent places for the batch, whatever is learned meanwhile
     tenant.order += texts.length
     const handles: ChunkHandle[] = []
     let learned = 0
-    let order = first
+    let order = begun
     await inSlices(texts, (text) => {
       const place = order++
       const reason = isRerank ? undefined : this.#whyNot(text)
-      if (reason) return onIgnored(reason, 1)
+      if (reason) return onIgnored?.(reason, 1)
       const { outcome, chunk } = sink.add(scope, text, {
-        // anybody may rerank the pieces of somebody else's text: a second request with another question has to agree
-        isSure: !isAlone && !isRerank,
+        flags: common | endsAt(place - begun, texts.length),
         source: isRerank ? 0 : this.#options.source,
         order: place,
-        isOrderUnsure: own.isUnsure,
-        isFirst: place === first,
-        isLast: place === first + texts.length - 1,
         id: [0, 0],
         ...endsOf(text),
       })
-      if (chunk < 0) return onIgnored(outcome === 'crowded' ? 'crowded' : 'too_short', 1)
+      if (chunk < 0) return onIgnored?.(outcome === 'crowded' ? 'crowded' : 'too_short', 1)
       handles.push(sink.handleOf(chunk))
       if (outcome === 'added') learned += 1
     })
-    onLearned(inputs.kind, learned)
+    onLearned?.(inputs.kind, learned)
     if (isRerank) sink.noteCandidates(handles, inputs.queries.join('\n'))
     else if (isAlone && handles[0]) this.#hearAlone(scope, tenant, handles[0])
   }
@@ -133,8 +131,8 @@ export class ChunkLearner {
   }
 
   #decode(tokens: readonly (readonly number[])[]): string[] {
-    const texts = tokens.map((ids) => this.#options.decoder.decode(ids)).filter((text) => text !== undefined)
-    if (texts.length < tokens.length) this.#options.onIgnored('tokens', tokens.length - texts.length)
+    const texts = tokens.map(decodeTokens).filter((text) => text !== undefined)
+    if (texts.length < tokens.length) this.#options.onIgnored?.('tokens', tokens.length - texts.length)
     return texts
   }
 
@@ -151,6 +149,11 @@ export class ChunkLearner {
   #tenantOf(scope: string): Tenant {
     return getOrMake(this.#tenants, scope, () => ({ order: 1, lessons: new Set(), prompts: 0, alone: [] }))
   }
+}
+
+/** Whether a place is the first and the last of so many. */
+function endsAt(place: number, count: number): number {
+  return (place === 0 ? first : 0) | (place === count - 1 ? last : 0)
 }
 
 /** Returns the white space at both ends of a text. */

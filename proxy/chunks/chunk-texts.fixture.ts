@@ -1,6 +1,6 @@
 import type { KnownLists } from './find-known-lists.ts'
 import { KnownChunks } from './known-chunks.ts'
-import type { ChunkFacts } from './table/chunk-record.ts'
+import { type ChunkFacts, chunkFlags } from './table/chunk-record.ts'
 
 const topics = [
   'harbour',
@@ -16,12 +16,9 @@ const topics = [
 
 /** A chunk that was given alone, without white space at its ends and without an id. */
 export const plainFacts: ChunkFacts = {
-  isSure: true,
+  flags: chunkFlags.sure,
   source: 1,
   order: 1,
-  isOrderUnsure: false,
-  isFirst: false,
-  isLast: false,
   lead: '',
   tail: '',
   id: [0, 0],

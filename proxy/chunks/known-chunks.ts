@@ -4,10 +4,9 @@ import type { ChunkHandle } from '../prompt/certain-list.ts'
 import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
-import type { ChunkFacts, ChunkRecord } from './table/chunk-record.ts'
+import { type ChunkFacts, type ChunkRecord, chunkFlags } from './table/chunk-record.ts'
 import { type Added, ChunkTable } from './table/chunk-table.ts'
 import { FoldedText, longestText } from './table/folded-text.ts'
-import { TokenDecoder } from './token-decoder.ts'
 
 /** A chunk that an operator registers. */
 export interface GivenChunk {
@@ -61,13 +60,7 @@ export class KnownChunks implements ChunkSink {
 
   constructor(options: KnownChunksOptions) {
     this.#options = options
-    this.#learner = new ChunkLearner({
-      sink: this,
-      decoder: new TokenDecoder(),
-      source: options.source,
-      onIgnored: (reason, count) => options.onIgnored?.(reason, count),
-      onLearned: (kind, count) => options.onLearned?.(kind, count),
-    })
+    this.#learner = new ChunkLearner({ ...options, sink: this })
   }
 
   /** How many chunks are known. */
@@ -125,13 +118,10 @@ export class KnownChunks implements ChunkSink {
     this.#order += chunks.length
     await inSlices(chunks, ({ id, text }) => {
       const { outcome } = this.add(registeredScope(tenant), text, {
-        isSure: true,
+        flags: chunkFlags.sure,
         source: this.#options.source,
         order: order++,
         exportOrder,
-        isOrderUnsure: false,
-        isFirst: false,
-        isLast: false,
         id: id === undefined ? [0, 0] : idWords(id),
         ...endsOf(text),
       })

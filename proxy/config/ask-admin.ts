@@ -24,12 +24,8 @@ export function withAdmin(command: Command): Command {
  */
 export function readAdminToken(): string | undefined {
   const { REPRISE_ADMIN_TOKEN: token, REPRISE_ADMIN_TOKEN_FILE: file } = process.env
-  if (token || !file) return token?.trim() || undefined
-  try {
-    return readSmallFile(file).toString().trim() || undefined
-  } catch (error) {
-    throw new ConfigError(`REPRISE_ADMIN_TOKEN_FILE: ${file} cannot be read: ${(error as Error).message}`)
-  }
+  const text = token || (file ? readSmallFile('REPRISE_ADMIN_TOKEN_FILE', file).toString() : undefined)
+  return text?.trim() || undefined
 }
 
 /** Says why a fetch got no answer: the system's own words, if it has any. */

@@ -129,14 +129,13 @@ test('a configuration that cannot be applied is logged as that alone, and its ch
 })
 
 test('a configuration that would let everyone in keeps its keys until the next start', () => {
-  const entries = JSON.stringify([{ tenant: 'a', sha256: 'a'.repeat(64) }])
-  const environment: Record<string, string> = { REPRISE_KEYS_ENTRIES: entries }
+  const environment: Record<string, string> = { REPRISE_KEYS_FILE: 'keys.yaml' }
   const { config, reload, log } = live(environment)
-  delete environment.REPRISE_KEYS_ENTRIES
+  delete environment.REPRISE_KEYS_FILE
   environment.REPRISE_KEYS_ALLOW_ENGINE_PATHS = '["/metrics"]'
   reload()
-  expect(config.config.keys).toMatchObject({ entries: [{ tenant: 'a' }], allow_engine_paths: ['/metrics'] })
-  expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['keys.entries'] })
+  expect(config.config.keys).toMatchObject({ file: 'keys.yaml', allow_engine_paths: ['/metrics'] })
+  expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['keys.file'] })
   expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['keys.allow_engine_paths'] })
 })
 

@@ -1,4 +1,3 @@
-import { asksForKeys } from '../access/key-record.ts'
 import type { Config, WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
@@ -57,12 +56,13 @@ export class LiveConfig {
       const { settings: wanted, staleFiles, keep } = load()
       if (staleFiles.length > 0) log.error({ faults: staleFiles }, 'secrets not reloaded: those before stay')
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
-      const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      // without a file, everyone would be let in: that takes a restart, since it may be a mistake
+      const losesKeys = this.#config.keys.file !== undefined && wanted.keys.file === undefined
       // the embedded emulator is not exchanged for engines, nor they for it
       const isEmulated = this.#config.engines.length === 0 || wanted.engines.length === 0
       const waits = (path: string): boolean => {
         if (path === 'redis.url' && this.#isSameRedis(wanted)) return false
-        return mayWait(path) || (isEmulated && path === 'engines')
+        return waitsForStart(path) || (losesKeys && path === 'keys.file') || (isEmulated && path === 'engines')
       }
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings)
@@ -84,17 +84,8 @@ export class LiveConfig {
     const before = this.#settings.redis.url
     return before !== undefined && redis.url !== undefined && areOneRedis(before, redis.url)
   }
-
-  /** Whether everyone would be let in: that takes a restart, since it may be a mistake. */
-  #asksForNoMoreKeys(wanted: WrittenConfig): boolean {
-    return asksForKeys(this.#config.keys) && !asksForKeys(toConfig(wanted).keys)
-  }
 }
 
 function waitsForStart(path: string): boolean {
   return fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
-}
-
-function waitsWithoutKeys(path: string): boolean {
-  return waitsForStart(path) || path === 'keys.file' || path === 'keys.entries'
 }

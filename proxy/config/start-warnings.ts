@@ -1,7 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
-import { asksForKeys } from '../access/key-record.ts'
 import type { Config } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 
@@ -11,7 +10,7 @@ type Warned = Pick<Config, 'engines' | 'keys' | 'tenants' | 'admin'>
 export function findWarnings(config: Warned): string[] {
   const { engines, keys, tenants, admin } = config
   const { host } = readListenAddress(admin.listen)
-  const hasKeys = asksForKeys(keys)
+  const hasKeys = keys.file !== undefined
   const warnings = [
     engines.length === 0 && emulatorWarning,
     tenants.from === 'key' && !hasKeys && bearersWarning,
@@ -35,11 +34,8 @@ const saltWarning =
   'random text, the same for all proxies of an engine.'
 
 /** What an operator should know of engines that do not keep tenants apart, at startup and when they change. */
-export function findEngineWarnings(config: Pick<Config, 'engines' | 'keys' | 'tenants'>): readonly string[] {
-  const { engines, keys, tenants } = config
-  const named = new Set(keys.entries.map(({ tenant }) => tenant))
-  const isOfOneTenant = keys.file === undefined && tenants.trusted_peers.length === 0 && named.size === 1
-  if (tenants.from === 'none' || isOfOneTenant) return []
+export function findEngineWarnings({ engines, tenants }: Pick<Config, 'engines' | 'tenants'>): readonly string[] {
+  if (tenants.from === 'none') return []
   return [sharedCacheWarning(engines), saltlessWarning(engines)].filter((warning) => warning !== undefined)
 }
 

@@ -6,9 +6,9 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
-import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import { listBuckets } from './mirror/load-records.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
-import { SharedReuse } from './shared-reuse.ts'
+import { mirrorRedisKeys } from './redis-keys.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
 /**
@@ -30,9 +30,8 @@ export function shareMirror(
     log.error({ error, replica: replica.id }, 'sharing the mirror failed: it begins again')
   }
   const mirror = new SharedMirror({ ...common, onError, replicaMirror, proxy, wallClock: Date.now })
-  const reuse = replica.adapter.canReuseAnywhere ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
   const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
-  const shared = [mirror, ...reuse, ...tokens]
+  const shared = [mirror, ...tokens]
   const close = async (milliseconds: number): Promise<void> => {
     await Promise.all(shared.map((part) => part.close(milliseconds)))
   }
@@ -59,18 +58,9 @@ async function forgetMirror(
   requests: readonly RequestId[],
 ): Promise<void> {
   const keys = mirrorRedisKeys(namespace, replica)
-  const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
-  const numbers = listed && 'value' in listed && Array.isArray(listed.value) ? listed.value.map(Number) : []
-  const buckets = numbers.filter(Number.isSafeInteger).map((number) => keys.bucket(number))
+  const buckets = ((await listBuckets(redis, keys)) ?? []).map((number) => keys.bucket(number))
   // the head goes last: whoever finds none writes what it knows again
-  const all = [
-    ...requests.map((request) => keys.tokens(request)),
-    ...buckets,
-    keys.reuse,
-    keys.feed,
-    keys.buckets,
-    keys.head,
-  ]
+  const all = [...requests.map((request) => keys.tokens(request)), ...buckets, keys.feed, keys.buckets, keys.head]
   for (let at = 0; at < all.length; at += keysAtOnce) {
     const some = all.slice(at, at + keysAtOnce)
     await redis.write([{ key: some[0]!, name: 'unlink', args: some }])

@@ -123,8 +123,8 @@ test('what cannot be relied on is counted and passed over', async () => {
 test('an entry with a number that is none, or too large, is none', () => {
   const row = [[1, 2, 3, 4], '', '', 5, 6, 0, 500, 1, 7, 8, 9, 10, 11]
   const entryOf = (own: readonly unknown[]): ReturnType<typeof readChunkEntry> =>
-    readChunkEntry(pack([3, '=default', 'learned', [own]]))
-  expect(entryOf(row)).toMatchObject({ records: [{ hash: 5, anchor: 6, length: 500, isSure: true, order: 9 }] })
+    readChunkEntry(pack([4, '=default', 'learned', [own]]))
+  expect(entryOf(row)).toMatchObject({ records: [{ hash: 5, anchor: 6, length: 500, flags: 1, order: 9 }] })
   for (const odd of [2n ** 60n, { valueOf: 1, toString: 1 }, 1e15, -1e300, '1', null])
     for (const at of row.keys()) {
       const own = row.map((value, place) => (place !== at ? value : at === 0 ? [odd, 2, 3, 4] : odd))

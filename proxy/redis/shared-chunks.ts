@@ -1,10 +1,10 @@
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
 import type { ChunkRecord } from '../chunks/table/chunk-record.ts'
 import { TimeSlices } from '../http/bounds/time-slices.ts'
-import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './codec/chunk-entry.ts'
+import { type ChunkEntry, readChunkEntry, writeChunkEntry } from './codec/chunk-entry.ts'
 import type { RedisCommand } from './connection/redis-command.ts'
 import { chunksRedisKey } from './redis-keys.ts'
-import { SharedPart, type SharedPartOptions } from './shared-part.ts'
+import { SharedPart, type SharedPartOptions, type StreamEntry } from './shared-part.ts'
 
 interface SharedChunksOptions extends SharedPartOptions {
   readonly chunks: KnownChunks
@@ -26,8 +26,7 @@ const mostWaiting = 100_000
  * reads from the start. An entry lives for `ttlSeconds`; before that, the first proxy to notice writes everything it
  * knows again. No request waits for it: requests see what has arrived so far.
  */
-export class SharedChunks extends SharedPart implements ChunkListener {
-  readonly #options: SharedChunksOptions
+export class SharedChunks extends SharedPart<SharedChunksOptions> implements ChunkListener {
   readonly #key: string
   #waiting: ChunkEntry[] = []
   #count = 0
@@ -38,7 +37,6 @@ export class SharedChunks extends SharedPart implements ChunkListener {
 
   constructor(options: SharedChunksOptions) {
     super(options, pollMilliseconds)
-    this.#options = options
     this.#key = chunksRedisKey(options.namespace)
     this.#toldAt = options.wallClock()
     options.chunks.listen(this)
@@ -67,28 +65,27 @@ export class SharedChunks extends SharedPart implements ChunkListener {
 
   protected async exchange(): Promise<void> {
     await this.#hear()
-    const { ttlSeconds, wallClock } = this.#options
+    const { ttlSeconds, wallClock } = this.options
     if (wallClock() - this.#toldAt > (ttlSeconds * 1000) / 2) this.#tellsAll = true
     if (this.#tellsAll) await this.#tellAll()
     else await this.#tell()
   }
 
   async #hear(): Promise<void> {
-    let entries: FedEntry[]
+    let entries: StreamEntry[]
     do {
-      const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
-      const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xreadBuffer', args }])
-      entries = reply && 'value' in reply ? readChunkFeed(reply.value) : []
-      await TimeSlices.each(entries, ({ id, proxy, entry }) => {
+      entries = (await this.readStream(this.#key, this.#seen, readAtOnce)) ?? []
+      await TimeSlices.each(entries, ({ id, fields: [proxy, data] }) => {
         this.#seen = id
-        if (entry === undefined) this.#options.onFault('redis_value')
-        else if (proxy !== this.#options.proxy) this.#adopt(entry)
+        const entry = data && readChunkEntry(data)
+        if (entry === undefined) this.options.onFault('redis_value')
+        else if (proxy!.toString() !== this.options.proxy) this.#adopt(entry)
       })
     } while (entries.length === readAtOnce)
   }
 
   #adopt(entry: ChunkEntry): void {
-    const { chunks, wallClock } = this.#options
+    const { chunks, wallClock } = this.options
     if (entry.kind === 'forgotten') {
       chunks.adoptForgotten(entry.scope, entry.digests)
       return
@@ -120,7 +117,7 @@ export class SharedChunks extends SharedPart implements ChunkListener {
       records = []
       return own.length === 0 || scope === undefined || this.#write([{ kind: 'repeated', scope, records: own }])
     }
-    for (const [own, record] of this.#options.chunks.records()) {
+    for (const [own, record] of this.options.chunks.records()) {
       if (own !== scope || records.length === chunksPerEntry) {
         if (!(await flush())) return
         scope = own
@@ -129,22 +126,19 @@ export class SharedChunks extends SharedPart implements ChunkListener {
     }
     if (!(await flush())) return
     this.#tellsAll = false
-    this.#toldAt = this.#options.wallClock()
+    this.#toldAt = this.options.wallClock()
   }
 
   /** Writes entries. Returns whether Redis accepted them. */
-  async #write(entries: readonly ChunkEntry[]): Promise<boolean> {
-    const { redis, proxy, ttlSeconds, wallClock, onFault } = this.#options
+  #write(entries: readonly ChunkEntry[]): Promise<boolean> {
+    const { proxy, ttlSeconds, wallClock } = this.options
     const oldest = Math.max(0, Math.floor(wallClock() - ttlSeconds * 1000))
     const commands = entries.map((entry): RedisCommand => {
       const args = [this.#key, 'MINID', '~', oldest, '*', proxy, writeChunkEntry(entry)]
       return { key: this.#key, name: 'xadd', args }
     })
     commands.push({ key: this.#key, name: 'expire', args: [this.#key, ttlSeconds] })
-    const replies = await redis.write(commands)
-    const isTaken = replies.every((reply) => !('error' in reply))
-    if (!isTaken) onFault('redis_write')
-    return isTaken
+    return this.put(commands)
   }
 
   #giveUp(): void {

@@ -9,10 +9,9 @@ import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedHotBlocksOptions extends SharedPartOptions {
   readonly capacity?: number
-  readonly pollMilliseconds?: number
 }
 
-const defaultPollMilliseconds = 1_000
+const pollMilliseconds = 1_000
 
 /**
  * Adds counts, unless somebody has cleared all since they were counted, and returns the stamp of the last clearing and
@@ -46,8 +45,7 @@ return {cleared, {}}
  * what it has counted and reads the highest counts. They are counts for people: a write whose answer is lost may count
  * twice, and after a loss Redis gets back what the proxies that still run have counted.
  */
-export class SharedHotBlocks extends SharedPart implements HotBlocks {
-  readonly #options: SharedHotBlocksOptions
+export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implements HotBlocks {
   readonly #capacity: number
   /** all that this proxy has counted, to restore a Redis that has lost its counts */
   #own: MemoryHotBlocks
@@ -60,8 +58,7 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
   #mustClear = false
 
   constructor(options: SharedHotBlocksOptions) {
-    super(options, options.pollMilliseconds ?? defaultPollMilliseconds)
-    this.#options = options
+    super(options, pollMilliseconds)
     this.#capacity = options.capacity ?? hotBlocksCapacity
     this.#own = new MemoryHotBlocks(this.#capacity)
     this.#pending = new MemoryHotBlocks(this.#capacity)
@@ -149,12 +146,11 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
     return !this.#mustClear
   }
 
-  async #run(script: string, added: readonly (string | number)[]): Promise<RedisReply | undefined> {
-    const { redis, namespace, ttlSeconds } = this.#options
+  #run(script: string, added: readonly (string | number)[]): Promise<RedisReply> {
+    const { namespace, ttlSeconds } = this.options
     const { counts, cleared } = hotBlocksRedisKeys(namespace)
     const args = [script, 2, counts, cleared, ttlSeconds, this.#capacity, this.#cleared ?? 0, ...added]
-    const [reply] = await redis.write([{ key: counts, name: 'eval', args }])
-    return reply
+    return this.ask({ key: counts, name: 'eval', args })
   }
 
   #forget(): void {
@@ -164,19 +160,19 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
   }
 
   /** Removes values of another type. */
-  async #repair(reply: RedisReply | undefined): Promise<void> {
-    const { redis, namespace } = this.#options
-    if (!reply || !('error' in reply) || !reply.error.message.includes('WRONGTYPE')) return
+  async #repair(reply: RedisReply): Promise<void> {
+    const { redis, namespace } = this.options
+    if (!('error' in reply) || !reply.error.message.includes('WRONGTYPE')) return
     const { counts, cleared } = hotBlocksRedisKeys(namespace)
     await redis.write([{ key: counts, name: 'unlink', args: [counts, cleared] }])
   }
 
   /** Returns what the script told; undefined if it told nothing. Removes invalid members. */
-  #read(reply: RedisReply | undefined): { cleared: number; top: HotBlock[] } | undefined {
-    const value = reply && 'value' in reply ? reply.value : undefined
+  #read(reply: RedisReply): { cleared: number; top: HotBlock[] } | undefined {
+    const value = 'value' in reply ? reply.value : undefined
     if (!Array.isArray(value) || !Array.isArray(value[1])) {
-      if (reply && 'error' in reply && !isToBeRepeated(reply.error)) {
-        this.#options.onFault(reply.error.message.includes('WRONGTYPE') ? 'redis_value' : 'redis_write')
+      if ('error' in reply && !isToBeRepeated(reply.error)) {
+        this.options.onFault(reply.error.message.includes('WRONGTYPE') ? 'redis_value' : 'redis_write')
       }
       return undefined
     }
@@ -189,9 +185,9 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
       else strange.push(String(scores[at]))
     }
     if (strange.length > 0) {
-      const { counts } = hotBlocksRedisKeys(this.#options.namespace)
-      this.#options.onFault('redis_value')
-      void this.#options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
+      const { counts } = hotBlocksRedisKeys(this.options.namespace)
+      this.options.onFault('redis_value')
+      void this.options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
     }
     return { cleared: Number(value[0]), top: top.top(this.#capacity) }
   }

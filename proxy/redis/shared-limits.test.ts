@@ -26,9 +26,10 @@ beforeEach(() => {
   redis.answer = ({ name, args }: RedisCommand) => {
     const [start, id] = [String(args.at(-1)), `${now}-${feed.length}`]
     if (name === 'xadd') feed.push([id, args.slice(-2).map(String)])
-    if (name !== 'xread') return { value: id }
+    if (name !== 'xreadBuffer') return { value: id }
     const news = feed.slice(feed.findIndex(([known]) => known === start) + 1, undefined).slice(0, Number(args[1]))
-    return { value: news.length > 0 ? [['key', news]] : null }
+    const told = news.map(([id, fields]) => [Buffer.from(id), fields.map((field) => Buffer.from(field))])
+    return { value: told.length > 0 ? [['key', told]] : null }
   }
 })
 

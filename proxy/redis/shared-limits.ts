@@ -1,9 +1,8 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
 import type { ApiKeys, KeyEntry } from '../access/api-keys.ts'
 import { isLimited, type KeyUse, type RateLimits } from '../access/rate-limits.ts'
-import type { RedisReply } from './connection/redis-command.ts'
 import { limitsRedisKey } from './redis-keys.ts'
-import { SharedPart, type SharedPartOptions } from './shared-part.ts'
+import { SharedPart, type SharedPartOptions, type StreamEntry } from './shared-part.ts'
 
 interface SharedLimitsOptions extends SharedPartOptions {
   readonly limits: RateLimits
@@ -28,8 +27,7 @@ const most = 1e12
  * used a tenth of a second ago; what was too much is paid off before the next one. A proxy that starts reads the last
  * minute. While Redis is away, each proxy limits by what it sees itself.
  */
-export class SharedLimits extends SharedPart {
-  readonly #options: SharedLimitsOptions
+export class SharedLimits extends SharedPart<SharedLimitsOptions> {
   readonly #key: string
   #seen = '0-0'
   #entries: readonly KeyEntry[] = []
@@ -37,17 +35,16 @@ export class SharedLimits extends SharedPart {
 
   constructor(options: SharedLimitsOptions) {
     super(options, pollMilliseconds)
-    this.#options = options
     this.#key = limitsRedisKey(options.namespace)
   }
 
   override share(): Promise<void> {
-    if (!this.#options.redis.isUp) this.#drop(this.#options.limits.takeNews())
+    if (!this.options.redis.isUp) this.#drop(this.options.limits.takeNews())
     return super.share()
   }
 
   protected async exchange(): Promise<void> {
-    const { entries } = this.#options.keys()
+    const { entries } = this.options.keys()
     if (entries !== this.#entries) {
       this.#entries = entries
       this.#named = new Map(entries.filter(isLimited).map((key) => [key.id.slice(0, nameLength), key]))
@@ -58,7 +55,7 @@ export class SharedLimits extends SharedPart {
   }
 
   async #tell(): Promise<void> {
-    const { redis, limits, proxy } = this.#options
+    const { redis, limits, proxy } = this.options
     const news = limits.takeNews()
     if (news.size === 0) return
     const uses = [...news].map(([id, { requests, tokens }]) => [id.slice(0, nameLength), requests, tokens])
@@ -74,28 +71,27 @@ export class SharedLimits extends SharedPart {
   /** Others are not told later: they would have to refuse now what was used long ago. */
   #drop(news: ReadonlyMap<string, KeyUse>): void {
     const requests = [...news.values()].reduce((sum, use) => sum + use.requests, 0)
-    if (requests > 0) this.#options.onFault('redis_limits', requests)
+    if (requests > 0) this.options.onFault('redis_limits', requests)
   }
 
   async #hear(): Promise<void> {
-    const heard: FeedEntry[] = []
-    let entries: readonly FeedEntry[]
+    const heard: StreamEntry[] = []
+    let entries: readonly StreamEntry[]
     do {
-      const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
-      const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xread', args }])
-      entries = readFeed(reply)
+      entries = (await this.readStream(this.#key, this.#seen, readAtOnce)) ?? []
       heard.push(...entries)
       this.#seen = entries.at(-1)?.id ?? this.#seen
     } while (entries.length === readAtOnce)
     for (const entry of heard) this.#adopt(entry)
   }
 
-  #adopt({ id, proxy, uses }: FeedEntry): void {
-    const { limits, now, onFault } = this.#options
+  #adopt({ id, fields: [proxy, text] }: StreamEntry): void {
+    const { limits, now, onFault } = this.options
+    const uses = readUses(String(text))
     if (uses === undefined) onFault('redis_value')
     // Counted from the newest entry, so that only the clock of Redis matters. Redis drops a feed that is a minute old.
     const age = timeOf(this.#seen) - timeOf(id)
-    if (proxy === this.#options.proxy || age > keptSeconds * 1000) return
+    if (String(proxy) === this.options.proxy || age > keptSeconds * 1000) return
     for (const [name, requests, tokens] of uses ?? []) {
       const key = this.#named.get(name)
       if (key) limits.adopt(key, { requests, tokens }, now() - age)
@@ -108,20 +104,10 @@ function timeOf(id: string): number {
   return Number.parseInt(id, 10)
 }
 
-interface FeedEntry {
-  readonly id: string
-  readonly proxy: string
-  /** undefined: invalid */
-  readonly uses: readonly (readonly [name: string, requests: number, tokens: number])[] | undefined
-}
-
-/** Reads the reply to XREAD. */
-function readFeed(reply: RedisReply | undefined): FeedEntry[] {
-  const streams = reply && 'value' in reply ? (reply.value as [string, [string, string[]][]][] | null) : null
-  return (streams?.[0]?.[1] ?? []).map(([id, [proxy = '', text = '']]) => {
-    const uses = tryJson(text)
-    return { id, proxy, uses: Array.isArray(uses) && uses.every(isUse) ? uses : undefined }
-  })
+/** Returns what was used of each key; undefined: invalid. */
+function readUses(text: string): [name: string, requests: number, tokens: number][] | undefined {
+  const uses = tryJson(text)
+  return Array.isArray(uses) && uses.every(isUse) ? uses : undefined
 }
 
 function isUse(value: unknown): value is [string, number, number] {

@@ -1,4 +1,5 @@
 import type { RedisFault } from '../common/reasons.ts'
+import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 
 /** What every shared part needs. */
@@ -8,22 +9,32 @@ export interface SharedPartOptions {
   readonly ttlSeconds: number
   /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: RedisFault, count?: number) => void
+  /** how often it is exchanged; for tests */
+  readonly pollMilliseconds?: number
+}
+
+/** An entry of a stream. */
+export interface StreamEntry {
+  readonly id: string
+  /** names and values, alternating */
+  readonly fields: readonly Buffer[]
 }
 
 /** How long the next turn waits after one in which Redis did not answer everything. */
 const retryMilliseconds = 250
 
 /** A part of what a proxy knows, exchanged with Redis again and again. No request waits for it. */
-export abstract class SharedPart {
-  readonly #options: SharedPartOptions
+export abstract class SharedPart<Options extends SharedPartOptions = SharedPartOptions> {
+  protected readonly options: Options
   readonly #pollMilliseconds: number
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> | undefined
   #restsUntil = 0
 
-  constructor(options: SharedPartOptions, pollMilliseconds: number) {
-    this.#options = options
-    this.#pollMilliseconds = pollMilliseconds
+  /** `pollMilliseconds`: how often it is exchanged. */
+  constructor(options: Options, pollMilliseconds: number) {
+    this.options = options
+    this.#pollMilliseconds = options.pollMilliseconds ?? pollMilliseconds
   }
 
   /** Starts to follow and to write, at once. */
@@ -64,12 +75,33 @@ export abstract class SharedPart {
 
   /** A turn threw, which is a bug of ours: the proxy goes on with what it has in memory. Returns how long the next waits. */
   protected failed(_error: unknown): number {
-    this.#options.onFault('redis_value')
+    this.options.onFault('redis_value')
     return 0
   }
 
+  /** Returns the reply to one command. */
+  protected async ask(command: RedisCommand): Promise<RedisReply> {
+    const [reply] = await this.options.redis.write([command])
+    return reply ?? { error: new Error('no answer') }
+  }
+
+  /** Writes, and counts if something is not taken. Returns whether all is. */
+  protected async put(commands: readonly RedisCommand[]): Promise<boolean> {
+    const isTaken = (await this.options.redis.write(commands)).every((reply) => !('error' in reply))
+    if (!isTaken) this.options.onFault('redis_write')
+    return isTaken
+  }
+
+  /** Reads what a stream has behind an entry, at most so many; undefined if Redis does not answer. */
+  protected async readStream(key: string, behind: string, count: number): Promise<StreamEntry[] | undefined> {
+    const reply = await this.ask({ key, name: 'xreadBuffer', args: ['COUNT', count, 'STREAMS', key, behind] })
+    if ('error' in reply) return undefined
+    const [stream] = (reply.value ?? []) as [name: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
+    return (stream?.[1] ?? []).map(([id, fields]) => ({ id: id.toString(), fields }))
+  }
+
   async #take(): Promise<void> {
-    if (!this.#options.redis.isUp) return
+    if (!this.options.redis.isUp) return
     let rest: number
     try {
       rest = (await this.exchange()) === false ? retryMilliseconds : 0

@@ -3,17 +3,16 @@ import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import type { Template } from '../templates/template.ts'
 import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
 import { isTemplateId, readTemplate, writeTemplate } from '../templates/template-record.ts'
-import { getCommand, type RedisReply, setCommand } from './connection/redis-command.ts'
+import { getCommand, setCommand } from './connection/redis-command.ts'
 import { templateRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTemplatesOptions extends SharedPartOptions {
   readonly templates: TemplateBook
   readonly learnt: LearntTemplates
-  readonly pollMilliseconds?: number
 }
 
-const defaultPollMilliseconds = 5_000
+const pollMilliseconds = 5_000
 /** Records read or written in one turn. */
 const mostAtOnce = 32
 /** A record is read or written again once it has grown by this share. */
@@ -24,13 +23,11 @@ const growth = 1.1
  * evidence from more requests than its own, so evidence survives restarts and reaches proxies that see little of a
  * template's traffic. No request waits for it.
  */
-export class SharedTemplates extends SharedPart {
-  readonly #options: SharedTemplatesOptions
+export class SharedTemplates extends SharedPart<SharedTemplatesOptions> {
   readonly #keys: ReturnType<typeof templateRedisKeys>
 
   constructor(options: SharedTemplatesOptions) {
-    super(options, options.pollMilliseconds ?? defaultPollMilliseconds)
-    this.#options = options
+    super(options, pollMilliseconds)
     this.#keys = templateRedisKeys(options.namespace)
   }
 
@@ -41,35 +38,32 @@ export class SharedTemplates extends SharedPart {
   }
 
   async #shareSaid(): Promise<void> {
-    const { redis, templates, ttlSeconds, onFault } = this.#options
-    const [reply] = await redis.write([getCommand(this.#keys.said)])
-    if (!reply || 'error' in reply) return
+    const { templates, ttlSeconds, onFault } = this.options
+    const reply = await this.ask(getCommand(this.#keys.said))
+    if ('error' in reply) return
     const told = reply.value === null ? {} : readSaid(reply.value)
     if (!told) onFault('redis_value')
     for (const [id, said] of Object.entries(told ?? {})) templates.adoptSaid(id, said)
     const own = templates.allSaid
     if (JSON.stringify(own) === JSON.stringify(told) || Object.keys(own).length === 0) return
-    this.#count(await redis.write([setCommand(this.#keys.said, JSON.stringify(own), ttlSeconds)]))
+    await this.put([setCommand(this.#keys.said, JSON.stringify(own), ttlSeconds)])
   }
 
   async #dropForgotten(): Promise<void> {
-    const { redis, templates } = this.#options
-    const forgotten = templates.takeForgotten()
+    const forgotten = this.options.templates.takeForgotten()
     if (forgotten.length === 0) return
     const { counts, record } = this.#keys
-    this.#count(
-      await redis.write([
-        { key: counts, name: 'zrem', args: [counts, ...forgotten] },
-        ...forgotten.map((id) => ({ key: record(id), name: 'unlink', args: [record(id)] })),
-      ]),
-    )
+    await this.put([
+      { key: counts, name: 'zrem', args: [counts, ...forgotten] },
+      ...forgotten.map((id) => ({ key: record(id), name: 'unlink', args: [record(id)] })),
+    ])
   }
 
   async #shareEvidence(): Promise<void> {
-    const { redis, templates } = this.#options
+    const { templates } = this.options
     const { counts } = this.#keys
-    const [reply] = await redis.write([{ key: counts, name: 'zrange', args: [counts, 0, -1, 'WITHSCORES'] }])
-    const told = reply && 'value' in reply ? readCounts(reply.value) : undefined
+    const reply = await this.ask({ key: counts, name: 'zrange', args: [counts, 0, -1, 'WITHSCORES'] })
+    const told = 'value' in reply ? readCounts(reply.value) : undefined
     if (!told) return
     const unread = [...told].filter(([id, requests]) => requests > growth * (templates.get(id)?.requests ?? 0))
     await this.#read(unread.slice(0, mostAtOnce).map(([id]) => id))
@@ -79,7 +73,7 @@ export class SharedTemplates extends SharedPart {
 
   async #read(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    const { redis, templates, learnt, onFault } = this.#options
+    const { redis, templates, learnt, onFault } = this.options
     const replies = await redis.write(ids.map((id) => getCommand(this.#keys.record(id))))
     for (const [i, reply] of replies.entries()) {
       if ('error' in reply) continue
@@ -94,24 +88,18 @@ export class SharedTemplates extends SharedPart {
 
   async #write(templates: readonly Template[]): Promise<void> {
     if (templates.length === 0) return
-    const { redis, learnt, ttlSeconds } = this.#options
+    const { learnt, ttlSeconds } = this.options
     const { counts } = this.#keys
     const scores = templates.flatMap(({ id, requests }) => [requests, id])
     const records = templates.map((template) => {
       const borders = template.learntKey === undefined ? undefined : learnt.get(template.learntKey)
       return setCommand(this.#keys.record(template.id), writeTemplate({ template, borders }), ttlSeconds)
     })
-    this.#count(
-      await redis.write([
-        ...records,
-        { key: counts, name: 'zadd', args: [counts, 'GT', ...scores] },
-        { key: counts, name: 'expire', args: [counts, ttlSeconds] },
-      ]),
-    )
-  }
-
-  #count(replies: readonly RedisReply[]): void {
-    if (replies.some((reply) => 'error' in reply)) this.#options.onFault('redis_write')
+    await this.put([
+      ...records,
+      { key: counts, name: 'zadd', args: [counts, 'GT', ...scores] },
+      { key: counts, name: 'expire', args: [counts, ttlSeconds] },
+    ])
   }
 }
 

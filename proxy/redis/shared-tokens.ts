@@ -4,7 +4,7 @@ import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { WriteBehind } from './connection/write-behind.ts'
-import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import { type MirrorKeys, mirrorRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTokensOptions extends SharedPartOptions {
@@ -24,8 +24,7 @@ const maxWaiting = 10_000
  * Shares the tokens of prompts through Redis. Writes behind what this proxy learned. Reads the tokens of cached
  * requests that another proxy sent, or this one before a restart.
  */
-export class SharedTokens extends SharedPart {
-  readonly #options: SharedTokensOptions
+export class SharedTokens extends SharedPart<SharedTokensOptions> {
   readonly #keys: MirrorKeys
   readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
   readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
@@ -33,7 +32,6 @@ export class SharedTokens extends SharedPart {
 
   constructor(options: SharedTokensOptions) {
     super(options, pollMilliseconds)
-    this.#options = options
     const { namespace, redis, replica, ttlSeconds, onFault } = options
     const { tokens } = replica.replicaMirror
     this.#keys = mirrorRedisKeys(namespace, replica.id)
@@ -66,20 +64,20 @@ export class SharedTokens extends SharedPart {
   }
 
   #writeAll(): void {
-    for (const request of this.#options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
+    for (const request of this.options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
   }
 
   /** Reads missing tokens. */
   protected async exchange(): Promise<void> {
     // without the engine's page size they would have to be restored twice
-    if (!this.#options.replica.cacheConfig) return
+    if (!this.options.replica.cacheConfig) return
     for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
   }
 
   /** Returns some of the requests whose tokens are to be read. */
   #missing(): RequestId[] {
     const missing: RequestId[] = []
-    for (const request of this.#options.replica.replicaMirror.tokens.unknown()) {
+    for (const request of this.options.replica.replicaMirror.tokens.unknown()) {
       if (this.#asked.has(request)) continue
       missing.push(request)
       if (missing.length === requestsPerRead) break
@@ -88,7 +86,7 @@ export class SharedTokens extends SharedPart {
   }
 
   async #readSome(requests: readonly RequestId[]): Promise<void> {
-    const { redis, onFault } = this.#options
+    const { redis, onFault } = this.options
     for (const request of requests) this.#asked.set(request, true)
     const commands = requests.map((request) => {
       const key = this.#keys.tokens(request)
@@ -105,7 +103,7 @@ export class SharedTokens extends SharedPart {
   }
 
   #restore(request: RequestId, prompt: PromptTokens): void {
-    const { replicaMirror, cacheConfig } = this.#options.replica
+    const { replicaMirror, cacheConfig } = this.options.replica
     const held = replicaMirror.mirror.heldOf(request)
     // the mirror counts in characters, rounded down
     const cachedTokens = held ? Math.ceil(held.cachedLength * held.tokensPerCharacter - 1e-6) : 0

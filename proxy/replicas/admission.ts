@@ -9,13 +9,15 @@ import type { Leaving } from '../http/bounds/client-left.ts'
 /** What admission needs to know about a request. Requests are told apart by object identity. */
 export type AdmissionRequest = FairRequest & WaitingRequest
 
-/** How many requests may wait or run, and how long the group window stays open. */
-export interface AdmissionLimits {
+interface AdmissionOptions {
+  /** how long the group window stays open */
   readonly windowMilliseconds: number
   /** requests of all tenants that may wait */
   readonly capacity: number
   /** requests that may be at the engine */
-  readonly inFlight: number
+  readonly inFlight?: number
+  readonly fairness?: Partial<FairQueueOptions>
+  readonly now?: () => number
 }
 
 interface Waiting extends AdmissionRequest {
@@ -40,25 +42,27 @@ export class Admission {
   readonly #drainRate = new DrainRate()
   readonly #now: () => number
   readonly #slots = new EngineSlots<AdmissionRequest>()
-  #limits: AdmissionLimits
+  readonly #windowMilliseconds: number
+  #most: number
   #waitingTokens = 0
   #timer: NodeJS.Timeout | undefined
   #timerAt: number | undefined
 
-  constructor(
-    options: Omit<AdmissionLimits, 'inFlight'> & {
-      readonly inFlight?: number
-      readonly fairness?: Partial<FairQueueOptions>
-      readonly now?: () => number
-    },
-  ) {
-    const { now = () => performance.now(), fairness, inFlight = defaultInFlight, ...limits } = options
+  constructor(options: AdmissionOptions) {
+    const {
+      windowMilliseconds,
+      capacity,
+      inFlight = defaultInFlight,
+      fairness,
+      now = () => performance.now(),
+    } = options
     this.#now = now
-    this.#limits = { ...limits, inFlight }
-    this.#window = new GroupWindow(limits.windowMilliseconds)
+    this.#most = inFlight
+    this.#windowMilliseconds = windowMilliseconds
+    this.#window = new GroupWindow(windowMilliseconds)
     this.#queue = new FairQueue(fairness)
     // counts the window and the queue together
-    this.#room = new QueueRoom(limits.capacity)
+    this.#room = new QueueRoom(capacity)
   }
 
   /** Number of waiting requests. */
@@ -73,7 +77,7 @@ export class Admission {
 
   /** Whether requests wait until others have ended. */
   get isFull(): boolean {
-    return this.#slots.taken >= this.#limits.inFlight
+    return this.#slots.taken >= this.#most
   }
 
   /** Tokens that the engine has yet to prefill for the requests it was given. */
@@ -86,11 +90,9 @@ export class Admission {
     return this.#waitingTokens
   }
 
-  /** Changes the given limits; requests that already wait or run stay. */
-  setLimits(limits: Partial<AdmissionLimits>): void {
-    this.#limits = { ...this.#limits, ...limits }
-    this.#window.resize(this.#limits.windowMilliseconds)
-    this.#room.resize(this.#limits.capacity)
+  /** Changes how many requests may be at the engine; those that already are stay. */
+  setInFlight(most: number): void {
+    this.#most = most
     this.#advance()
   }
 
@@ -104,7 +106,7 @@ export class Admission {
     const now = this.#now()
     if (request.deadline !== undefined && request.deadline <= now) throw deadlineExceeded()
     // nothing is queued while a slot is free
-    const isFree = this.#slots.taken < this.#limits.inFlight
+    const isFree = !this.isFull
     const isGrouped = this.#isGrouped(request, now)
     if (isFree && !isGrouped) this.#slots.take(request, tokensOf(request))
     else if (this.#room.take(request.tenant)) await this.#wait(request, isGrouped, signal)
@@ -125,7 +127,7 @@ export class Admission {
 
   /** Whether a request waits to be grouped with others. It does not if its deadline would pass in the window. */
   #isGrouped({ searchPath, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest, now: number): boolean {
-    return searchPath.length > 0 && this.#slots.taken > 0 && deadline > now + this.#limits.windowMilliseconds
+    return searchPath.length > 0 && this.#slots.taken > 0 && deadline > now + this.#windowMilliseconds
   }
 
   /** Waits; the caller has already taken room for the request. */
@@ -167,7 +169,7 @@ export class Admission {
   #advance(): void {
     const now = this.#now()
     for (const waiting of this.#window.release(now, this.#slots.taken === 0)) this.#queue.add(waiting, now)
-    const { run, expired } = this.#queue.release(now, this.#limits.inFlight - this.#slots.taken)
+    const { run, expired } = this.#queue.release(now, this.#most - this.#slots.taken)
     if (run.length > 0) this.#drainRate.note(run.length, now)
     for (const waiting of run) waiting.admit()
     for (const waiting of expired) waiting.refuse(deadlineExceeded())

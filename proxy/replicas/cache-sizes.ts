@@ -1,4 +1,5 @@
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { RepeatedQuestions } from './repeated-questions.ts'
 import type { Replica } from './replica.ts'
 
 /** A replica whose cache size is queried. */
@@ -22,18 +23,6 @@ const askForEstimatesMilliseconds = 10_000
 /** Without reports we do not learn that an engine was restarted with another cache. */
 const refreshMilliseconds = 120_000
 
-/** The query state of one replica. */
-interface Asked {
-  /** the last seen result of `lifeOf` */
-  life: string
-  /** its last answer may be that of an earlier life */
-  isStale: boolean
-  isDue: boolean
-  at: number
-  isPending: boolean
-  wasTold: boolean
-}
-
 /**
  * Keeps `statedCache` up to date, and `cacheConfig` for replicas whose engine reports what it caches. Other engines are
  * asked for estimates only.
@@ -42,8 +31,12 @@ interface Asked {
  */
 export class CacheSizes<T extends CacheSizeTarget> {
   readonly #replicas: () => readonly T[]
-  readonly #asked = new WeakMap<T, Asked>()
   readonly #options: CacheSizesOptions<T>
+  readonly #questions = new RepeatedQuestions<T>((replica) => this.#ask(replica))
+  /** the life of its engine in which each was last asked, and in which it last answered */
+  readonly #asked = new WeakMap<T, string>()
+  readonly #answered = new WeakMap<T, string>()
+  readonly #told = new WeakSet<T>()
 
   /** `replicas`: those there are now. */
   constructor(replicas: () => readonly T[], options: CacheSizesOptions<T>) {
@@ -54,62 +47,40 @@ export class CacheSizes<T extends CacheSizeTarget> {
   /** Asks the replicas that are due; `now` in milliseconds. */
   tick(now: number): void {
     for (const replica of this.#replicas()) {
-      if (replica.adapter.cacheSources.length > 0) this.#askIfDue(replica, now)
+      // an unreachable engine is asked as soon as it is back
+      if (replica.state !== 'ready' && replica.state !== 'draining') this.#asked.delete(replica)
+      else if (replica.adapter.cacheSources.length > 0 && (isTelling(replica) || this.#options.wantsEstimates()))
+        void this.#questions.askAfter(this.#pauseOf(replica), replica, now)
     }
   }
 
-  #askIfDue(replica: T, now: number): void {
-    const asked = this.#asked.get(replica) ?? {
-      life: '',
-      isStale: true,
-      isDue: true,
-      at: 0,
-      isPending: false,
-      wasTold: false,
-    }
-    this.#asked.set(replica, asked)
+  #pauseOf(replica: T): number {
     const life = lifeOf(replica)
-    if (life !== asked.life) Object.assign(asked, { isStale: true, isDue: true })
-    asked.life = life
-    const isOld = now - asked.at >= pauseOf(replica, asked)
-    // an unreachable engine is asked as soon as it is back
-    if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) return
-    if (!isTelling(replica) && !this.#options.wantsEstimates()) return
-    asked.isDue = false
-    asked.at = now
-    void this.#ask(replica, asked)
+    if (this.#asked.get(replica) !== life) return 0
+    if (replica.statedCache && this.#answered.get(replica) === life) return refreshMilliseconds
+    return isTelling(replica) ? askAgainMilliseconds : askForEstimatesMilliseconds
   }
 
-  async #ask(replica: T, asked: Asked): Promise<void> {
-    asked.isPending = true
-    const { life } = asked
+  async #ask(replica: T): Promise<void> {
+    const life = lifeOf(replica)
+    this.#asked.set(replica, life)
     const size = await this.#options.ask(replica)
-    asked.isPending = false
     if (size) {
-      asked.isStale = life !== asked.life
+      this.#answered.set(replica, life)
       replica.statedCache = size
       if (isTelling(replica)) replica.cacheConfig = size
-    } else if (isTelling(replica) && !asked.wasTold) {
-      asked.wasTold = true
+    } else if (isTelling(replica) && !this.#told.has(replica)) {
+      this.#told.add(replica)
       this.#options.onUnknown(replica)
     }
   }
 }
 
-/** A string that changes when the engine is replaced or restarted, or comes back. */
-function lifeOf(replica: CacheSizeTarget): string {
-  return `${isReachable(replica)} ${replica.replicaMirror.state.generation}`
-}
-
-function pauseOf(replica: CacheSizeTarget, { isStale }: Asked): number {
-  if (replica.statedCache && !isStale) return refreshMilliseconds
-  return isTelling(replica) ? askAgainMilliseconds : askForEstimatesMilliseconds
+/** A string that changes when the engine is replaced or restarted. */
+function lifeOf({ replicaMirror }: CacheSizeTarget): string {
+  return String(replicaMirror.state.generation)
 }
 
 function isTelling({ events, replicaMirror }: CacheSizeTarget): boolean {
   return events !== undefined || replicaMirror.state.generation !== undefined
-}
-
-function isReachable({ state }: CacheSizeTarget): boolean {
-  return state === 'ready' || state === 'draining'
 }

@@ -1,20 +1,12 @@
 /** When a circuit breaker opens, and for how long. */
 interface BreakerOptions {
-  /** consecutive failures of any kind after which it opens */
+  /** consecutive failures after which it opens */
   readonly failuresInARow: number
-  /** failures to reach the engine within the window after which it opens */
-  readonly failuresInWindow: number
-  readonly windowMilliseconds: number
   readonly openMilliseconds: number
 }
 
 /** Defaults for engines that take a minute to start. */
-const breakerDefaults: BreakerOptions = {
-  failuresInARow: 5,
-  failuresInWindow: 20,
-  windowMilliseconds: 30_000,
-  openMilliseconds: 10_000,
-}
+const breakerDefaults: BreakerOptions = { failuresInARow: 5, openMilliseconds: 10_000 }
 
 /** `half_open`: it has been open for long enough to send a probe. */
 type BreakerState = 'closed' | 'open' | 'half_open'
@@ -24,23 +16,21 @@ const notReady = new Set([502, 503, 504])
 
 /**
  * Keeps requests away from a replica that cannot be reached. A connection that fails, or breaks before the head of the
- * answer, is a failure; an answer, even a 500, is not. A 502, 503 or 504 counts only as one of consecutive failures: a
- * starting engine returns nothing else, a full one returns other answers in between. An open breaker lets nothing
- * through for `openMilliseconds`, then one probe. If a probe is not answered for the same time, another is let through:
- * the head of an answer may take minutes.
+ * answer, is a failure, and so is a 502, 503 or 504: a starting engine returns nothing else, a full one returns other
+ * answers in between. Any other answer, even a 500, is none. An open breaker lets nothing through for
+ * `openMilliseconds`, then one probe. If a probe is not answered for the same time, another is let through: the head of
+ * an answer may take minutes.
  */
 export class CircuitBreaker {
   readonly #now: () => number
   readonly #options: BreakerOptions
   #inARow = 0
-  /** times of the latest failures to reach the engine, oldest first */
-  #unreachable: number[] = []
   #openedAt: number | undefined
   #probedAt: number | undefined
   #lastFault: string | undefined
 
-  constructor(options: Partial<BreakerOptions> = {}, now: () => number = () => performance.now()) {
-    this.#options = { ...breakerDefaults, ...options }
+  constructor(options: BreakerOptions = breakerDefaults, now: () => number = () => performance.now()) {
+    this.#options = options
     this.#now = now
   }
 
@@ -68,44 +58,23 @@ export class CircuitBreaker {
 
   /** The head of an answer has arrived. */
   answered(status: number): void {
-    if (notReady.has(status)) this.#failed(`it answers with ${status}`)
-    else if (this.state !== 'open') this.#close()
+    if (notReady.has(status)) this.unreachable(`it answers with ${status}`)
+    else if (this.state !== 'open') this.#set(undefined)
   }
 
   /** The connection failed, or broke before the head of an answer. */
   unreachable(fault = 'it cannot be reached'): void {
-    if (this.state === 'closed') {
-      this.#unreachable.push(this.#now())
-      this.#unreachable = this.#unreachable.slice(-this.#options.failuresInWindow)
-    }
-    this.#failed(fault)
-  }
-
-  #failed(fault: string): void {
     const { state } = this
     this.#lastFault = fault
     // requests sent before it opened may fail now too
     if (state === 'open') return
     this.#inARow += 1
-    if (state === 'half_open' || this.#inARow >= this.#options.failuresInARow || this.#isWindowFull()) this.#open()
+    if (state === 'half_open' || this.#inARow >= this.#options.failuresInARow) this.#set(this.#now())
   }
 
-  #isWindowFull(): boolean {
-    const { failuresInWindow, windowMilliseconds } = this.#options
-    const [oldest] = this.#unreachable
-    return this.#unreachable.length >= failuresInWindow && this.#now() - oldest! < windowMilliseconds
-  }
-
-  #open(): void {
-    this.#close()
-    this.#openedAt = this.#now()
-  }
-
-  #close(): void {
-    // an answer ends a run of failures, but the window is kept unless the breaker was open
+  #set(openedAt: number | undefined): void {
     this.#inARow = 0
-    if (this.#openedAt !== undefined) this.#unreachable = []
-    this.#openedAt = undefined
+    this.#openedAt = openedAt
     this.#probedAt = undefined
   }
 

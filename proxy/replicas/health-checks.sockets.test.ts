@@ -3,8 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createEngineClient, type EngineClient } from '#engine-adapters/engine-client.ts'
-import { HealthChecks } from './health-checks.ts'
-import { HealthState } from './health-state.ts'
+import { HealthChecks, HealthState } from './health-checks.ts'
 
 let answer: RequestListener = (_incoming, response) => response.end()
 let server: Server
@@ -22,7 +21,7 @@ async function start(): Promise<HealthState> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   engine = createEngineClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
-  const health = new HealthState({ unhealthyAfter: 2, healthyAfter: 2 })
+  const health = new HealthState()
   const targets = [{ engine, health }]
   const own = new HealthChecks(() => targets, { intervalMilliseconds: 20, timeoutMilliseconds: 200 })
   ticking = setInterval(() => own.tick(performance.now()), 5)

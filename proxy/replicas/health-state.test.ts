@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HealthState } from './health-state.ts'
+import { HealthState } from './health-checks.ts'
 
 test('it takes some checks in a row to change', () => {
-  const health = new HealthState({ unhealthyAfter: 3, healthyAfter: 2 })
+  const health = new HealthState()
   const after = (...checks: boolean[]): boolean => {
     for (const isAlive of checks) health.note(isAlive)
     return health.isHealthy
@@ -18,7 +18,7 @@ test('it takes some checks in a row to change', () => {
 test('is what the last run of checks that was long enough said', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 40 }), (checks) => {
-      const health = new HealthState({ unhealthyAfter: 3, healthyAfter: 2 })
+      const health = new HealthState()
       for (const isAlive of checks) health.note(isAlive)
       const runs = checks.map((isAlive) => (isAlive ? '+' : '-')).join('')
       expect(health.isHealthy).toBe(runs.lastIndexOf('++') > runs.lastIndexOf('---') || !runs.includes('---'))

@@ -16,7 +16,7 @@ export interface Upkeep {
   readonly now: () => number
   /** whether anybody reads or records estimates of what engines hold */
   readonly wantsEstimates: () => boolean
-  readonly modelLists: Pick<ModelLists<Replica>, 'tick'>
+  readonly modelLists: Pick<ModelLists, 'tick'>
   /** called at every tick */
   readonly onTick: () => void
 }

@@ -1,18 +1,13 @@
+import { askEngine } from '#engine-adapters/ask-engine.ts'
+import type { Log } from '../common/log.ts'
+import { RepeatedQuestions } from './repeated-questions.ts'
 import type { Replica } from './replica.ts'
-import type { ServedModels } from './served-models.ts'
+import type { ReplicaSet } from './replica-set.ts'
+import { readModels } from './served-models.ts'
 
-/** A replica whose models are asked for. */
-type ModelTarget = Pick<Replica, 'areModelsStated' | 'models'>
-
-interface ModelListsOptions<T> {
-  /** those there are now */
-  readonly targets: () => readonly T[]
-  /** Whether anybody needs to know: with one engine, or none asked by name, nothing is asked. */
-  readonly isNeeded: () => boolean
-  /** Asks a replica for its models; undefined: it does not say. Never rejects. */
-  readonly ask: (target: T) => Promise<ServedModels | undefined>
-  /** Called once for a replica that does not say what it serves while another does. */
-  readonly onUnknown: (target: T) => void
+interface ModelListsOptions {
+  readonly replicas: ReplicaSet
+  readonly log: Pick<Log, 'warn'>
   /** milliseconds, monotonic */
   readonly now: () => number
 }
@@ -21,60 +16,53 @@ interface ModelListsOptions<T> {
 const refreshMilliseconds = 10_000
 /** An engine that has not answered may still be starting. */
 const askAgainMilliseconds = 1_000
+const answerMilliseconds = 5_000
 
-interface Asked {
-  at: number
-  asking: Promise<void> | undefined
-  wasTold: boolean
-}
+/**
+ * Keeps the models that each engine serves up to date, once there are several engines, or names stand for others. An
+ * engine's last answer is valid until the next.
+ */
+export class ModelLists {
+  readonly #options: ModelListsOptions
+  readonly #questions = new RepeatedQuestions<Replica>((replica) => this.#ask(replica))
+  readonly #told = new WeakSet<Replica>()
 
-/** Keeps the models that each engine serves up to date. Its last answer is valid until the next. */
-export class ModelLists<T extends ModelTarget> {
-  readonly #asked = new WeakMap<T, Asked>()
-  readonly #options: ModelListsOptions<T>
-
-  constructor(options: ModelListsOptions<T>) {
+  constructor(options: ModelListsOptions) {
     this.#options = options
   }
 
   /** Asks the replicas that are due. */
   tick(): void {
-    for (const target of this.#asking()) {
-      const pause = target.models ? refreshMilliseconds : askAgainMilliseconds
-      void this.#askAfter(pause, target)
-    }
+    void this.#askAfter(({ models }) => (models ? refreshMilliseconds : askAgainMilliseconds))
   }
 
   /** Asks all again, unless they were asked within a second. Resolves when all have answered, or have been given up. */
   async askNow(): Promise<void> {
-    await Promise.all(this.#asking().map((target) => this.#askAfter(askAgainMilliseconds, target)))
+    await this.#askAfter(() => askAgainMilliseconds)
   }
 
-  #asking(): readonly T[] {
-    const { targets, isNeeded } = this.#options
-    return isNeeded() ? targets().filter(({ areModelsStated }) => !areModelsStated) : []
+  #askAfter(pauseOf: (replica: Replica) => number): Promise<unknown> {
+    const { replicas, now } = this.#options
+    const isNeeded = replicas.all.length > 1 || replicas.models.aliases.size > 0
+    const asking = isNeeded ? replicas.all.filter(({ areModelsStated }) => !areModelsStated) : []
+    return Promise.all(asking.map((replica) => this.#questions.askAfter(pauseOf(replica), replica, now())))
   }
 
-  #askAfter(pause: number, target: T): Promise<void> {
-    const { now } = this.#options
-    const asked = this.#asked.get(target) ?? { at: Number.NEGATIVE_INFINITY, asking: undefined, wasTold: false }
-    this.#asked.set(target, asked)
-    if (asked.asking === undefined && now() - asked.at >= pause) {
-      asked.at = now()
-      asked.asking = this.#ask(target, asked)
-    }
-    return asked.asking ?? Promise.resolve()
-  }
-
-  async #ask(target: T, asked: Asked): Promise<void> {
-    const { ask, onUnknown, targets } = this.#options
-    const models = await ask(target)
-    asked.asking = undefined
+  async #ask(replica: Replica): Promise<void> {
+    const { replicas, log } = this.#options
+    const { engine, apiKey, id } = replica
+    const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
+    const question = { path: '/v1/models', headers }
+    const answer = await askEngine(engine.aside, question, AbortSignal.timeout(answerMilliseconds))
     // meanwhile the configuration may have named them
-    if (target.areModelsStated) return
-    if (models) target.models = models
-    if (target.models || asked.wasTold || !targets().some((other) => other.models)) return
-    asked.wasTold = true
-    onUnknown(target)
+    if (replica.areModelsStated) return
+    const models = answer?.status === 200 ? readModels(answer.text) : undefined
+    if (models) replica.models = models
+    if (replica.models || this.#told.has(replica) || !replicas.all.some((other) => other.models)) return
+    this.#told.add(replica)
+    log.warn(
+      { replica: id },
+      'the engine cannot be reached or does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
+    )
   }
 }

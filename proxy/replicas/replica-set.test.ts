@@ -4,10 +4,15 @@ import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { Admission } from './admission.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { HealthState } from './health-state.ts'
+import { HealthState } from './health-checks.ts'
 import { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { Replica } from './replica.ts'
 import { ReplicaSet } from './replica-set.ts'
+
+/** Notes as many checks as it takes to change a state. */
+function check({ health }: { readonly health: HealthState }, isAlive: boolean): void {
+  for (let i = 0; i < 3; i++) health.note(isAlive)
+}
 
 let now = 0
 
@@ -22,7 +27,7 @@ function create(id: string): Replica {
     replicaMirror: new ReplicaMirror(id as ReplicaId, mirror),
     admission: new Admission({ windowMilliseconds: 20, capacity: 10, inFlight: 1, now: () => now }),
     breaker: new CircuitBreaker({ failuresInARow: 1, openMilliseconds: 100 }, () => now),
-    health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
+    health: new HealthState(),
   })
 }
 
@@ -42,11 +47,11 @@ const states = (): string[] => replicas.all.map(({ state }) => state)
 test('requests go to the replicas that are ready and not excluded', () => {
   expect(names()).toEqual(['a', 'b', 'c'])
   expect(names('b')).toEqual(['a', 'c'])
-  a.health.note(false)
+  check(a, false)
   b.breaker.unreachable()
   expect(states()).toEqual(['unhealthy', 'open', 'ready'])
   expect(names()).toEqual(['c'])
-  a.health.note(true)
+  check(a, true)
   expect(names()).toEqual(['a', 'c'])
 })
 
@@ -61,7 +66,7 @@ test('a replica that cannot be reached gets one request to try, when its breaker
 })
 
 test('when none is ready, all are tried that are not draining', () => {
-  a.health.note(false)
+  check(a, false)
   b.breaker.unreachable()
   replicas.setDraining('c', true)
   expect(names()).toEqual(['a', 'b'])
@@ -72,8 +77,8 @@ test('when none is ready, all are tried that are not draining', () => {
 test('a request that failed is tried elsewhere on a ready replica, or on any where none is', () => {
   const hasOther = (...than: string[]): boolean => replicas.hasOther(new Set(than as ReplicaId[]))
   expect([hasOther('a'), hasOther('a', 'b'), hasOther('a', 'b', 'c')]).toEqual([true, true, false])
-  b.health.note(false)
-  c.health.note(false)
+  check(b, false)
+  check(c, false)
   // a replica that fails its checks may hang: do not risk a request on it that a ready one can take
   expect(hasOther('a')).toBe(false)
   a.breaker.unreachable()
@@ -93,7 +98,7 @@ test('a draining replica is given nothing until it is resumed, even if no other 
 
 test('a single replica is used whatever its checks say', () => {
   replicas = new ReplicaSet([a])
-  a.health.note(false)
+  check(a, false)
   a.breaker.unreachable()
   expect(names()).toEqual(['a'])
 })
@@ -119,6 +124,6 @@ test('what the next request would be given can be asked for without using up a t
   const preview = replicas.preview(undefined)
   expect([preview.nextTurn(), preview.nextTurn()]).toEqual([turn + 1, turn + 1])
   expect(replicas.nextTurn()).toBe(turn + 1)
-  for (const replica of [a, b, c]) replica.health.note(false)
+  for (const replica of [a, b, c]) check(replica, false)
   expect(preview.candidates().map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })

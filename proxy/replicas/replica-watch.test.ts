@@ -1,8 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { HealthState } from './health-state.ts'
+import { HealthState } from './health-checks.ts'
 import { ReplicaWatch } from './replica-watch.ts'
+
+/** Notes as many checks as it takes to change a state. */
+function check({ health }: { readonly health: HealthState }, isAlive: boolean): void {
+  for (let i = 0; i < 3; i++) health.note(isAlive)
+}
 
 let now = 0
 
@@ -14,7 +19,7 @@ function create(): {
     id: 'gpu-0' as ReplicaId,
     isDraining: false,
     isLeaving: false,
-    health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
+    health: new HealthState(),
     breaker: new CircuitBreaker({ failuresInARow: 2, openMilliseconds: 100 }, () => now),
   }
   const log = { info: vi.fn(), warn: vi.fn() }
@@ -53,21 +58,21 @@ test('an engine that is not there to answer is named with the status', () => {
 
 test('health checks and drains are told', () => {
   const { replica, told } = create()
-  replica.health.note(false)
+  check(replica, false)
   expect(told()).toEqual([[{ replica: 'gpu-0' }, expect.stringContaining('fails its health checks')]])
   replica.isDraining = true
   expect(told()).toEqual([[{ replica: 'gpu-0' }, expect.stringContaining('is drained')]])
   replica.isDraining = false
-  replica.health.note(true)
+  check(replica, true)
   expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])
 })
 
 test('an engine that is back is not said to fail by what was asked of it before', () => {
   const { replica, told } = create()
-  replica.health.note(false)
+  check(replica, false)
   for (let i = 0; i < 2; i++) replica.breaker.unreachable('connect ECONNREFUSED 127.0.0.1:8000')
   told()
-  replica.health.note(true)
+  check(replica, true)
   expect(told()).toEqual([
     [{ replica: 'gpu-0' }, 'the engine passes its health checks again: the next request tries it'],
   ])

@@ -40,30 +40,20 @@ export class ReplicaWatch {
       this.#log.info({ replica }, 'the engine passes its health checks again: the next request tries it')
       return
     }
-    switch (standing) {
-      case 'ready':
-        this.#log.info({ replica }, 'the engine gets requests again')
-        break
-      case 'draining':
-        this.#log.info({ replica }, 'the engine is drained: it gets no more requests until it is resumed')
-        break
-      case 'leaving':
-        this.#log.info(
-          { replica },
-          'the engine is no longer configured or found: it finishes its requests, and is dropped',
-        )
-        break
-      case 'unhealthy':
-        this.#log.warn({ replica }, `the engine fails its health checks: ${leftAlone}`)
-        break
-      case 'open':
-        this.#log.warn({ replica, fault }, `the engine fails requests: ${leftAlone}`)
-        break
-    }
+    const [level, words] = news[standing]
+    this.#log[level](standing === 'open' ? { replica, fault } : { replica }, words)
   }
 }
 
 const leftAlone = 'it is left alone while another is ready, and tried again now and then'
+
+const news: Readonly<Record<Standing, readonly ['info' | 'warn', string]>> = {
+  ready: ['info', 'the engine gets requests again'],
+  draining: ['info', 'the engine is drained: it gets no more requests until it is resumed'],
+  leaving: ['info', 'the engine is no longer configured or found: it finishes its requests, and is dropped'],
+  unhealthy: ['warn', `the engine fails its health checks: ${leftAlone}`],
+  open: ['warn', `the engine fails requests: ${leftAlone}`],
+}
 
 function standingOf({ isDraining, isLeaving, health, breaker }: WatchedReplica): Standing {
   if (isLeaving) return 'leaving'

@@ -10,7 +10,6 @@ import type { Warmer } from '../idle/warming/warmer.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { SharedConversationStore } from '../redis/conversations/shared-conversation-store.ts'
 import type { ModelLists } from '../replicas/model-lists.ts'
-import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { BorderPositions } from './borders/border-positions.ts'
@@ -20,7 +19,7 @@ import type { RequestIds } from './request-ids.ts'
 export interface Pipeline extends Reading {
   readonly replicas: ReplicaSet
   /** what engines say they serve */
-  readonly modelLists: Pick<ModelLists<Replica>, 'askNow' | 'tick'>
+  readonly modelLists: Pick<ModelLists, 'askNow' | 'tick'>
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where to look for turns that the store does not know; undefined without Redis */

@@ -154,7 +154,7 @@ function refusalsOf({ api, isStream, content }: Call, { isRewritten }: Decision)
 
 /** What hears under which name the engine answers. */
 function nameOf({ api }: Call, { adapter, cache }: Replica, ids: readonly RequestId[]): AnswerName {
-  return new AnswerName({ adapter, api, ids: [...ids] }, (ours, theirs) => cache.named(ours, theirs))
+  return new AnswerName(adapter, api, ids[0], (ours, theirs) => cache.named(ours, theirs))
 }
 
 /** Builds the request's entry for admission. */

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { askEngine } from '#engine-adapters/ask-engine.ts'
 import { ConfigError, ProxyError } from '../common/errors.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import { engineFiles, type FoundEngine, readEngineFiles } from '../config/read-files.ts'
@@ -17,15 +16,11 @@ import { type Companion, Fleet } from '../replicas/fleet.ts'
 import { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
-import { readModels } from '../replicas/served-models.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import { forgetReplica } from '../telemetry/forget-replica.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createReplicas } from './create-replicas.ts'
 import { followEngine } from './follow-engine.ts'
-
-/** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
-const modelsMilliseconds = 5_000
 
 /** How long startup, and a request that changes the engines, wait until these are found and get requests. */
 const discoverMilliseconds = 5_000
@@ -177,7 +172,7 @@ export function createAsides(
   config: () => Config,
   replicas: ReplicaSet,
   telemetry: Telemetry,
-): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists<Replica> } {
+): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists } {
   const { metrics, log, now } = telemetry
   const pins = new PinKeeper({
     replicas,
@@ -202,30 +197,7 @@ export function createAsides(
     log,
     now,
   })
-  return { modelLists: createModelLists(replicas, telemetry), warmer, pins }
-}
-
-/** Creates what asks the engines for their models: once there are several, or names stand for others. */
-function createModelLists(replicas: ReplicaSet, { log, now }: Pick<Telemetry, 'log' | 'now'>): ModelLists<Replica> {
-  return new ModelLists<Replica>({
-    targets: () => replicas.all,
-    isNeeded: () => replicas.all.length > 1 || replicas.models.aliases.size > 0,
-    ask: async ({ engine, apiKey }) => {
-      const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
-      const answer = await askEngine(
-        engine.aside,
-        { path: '/v1/models', headers },
-        AbortSignal.timeout(modelsMilliseconds),
-      )
-      return answer?.status === 200 ? readModels(answer.text) : undefined
-    },
-    onUnknown: ({ id }) =>
-      log.warn(
-        { replica: id },
-        'the engine cannot be reached or does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
-      ),
-    now,
-  })
+  return { modelLists: new ModelLists({ replicas, log, now }), warmer, pins }
 }
 
 /** Reads the engines of a request to the control plane. Throws `invalid_body`. */

@@ -6,7 +6,7 @@ import type { Log } from '../common/log.ts'
 import type { RedisFault } from '../common/reasons.ts'
 import { readOptions } from '../common/request-options.ts'
 import type { Config, Settings } from '../config/config.ts'
-import { unwritableFolder } from '../config/record-folder.ts'
+import { unwritableFolder } from '../config/read-files.ts'
 import { KeyStore } from '../config/sources/key-store.ts'
 import { BodyMemory, memoryForBodies } from '../http/bounds/body-memory.ts'
 import { HeavyTurns } from '../http/bounds/heavy-turns.ts'
@@ -26,7 +26,7 @@ import { RequestIds } from '../request/request-ids.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { readDeclaredTemplates } from '../templates/declared-templates.ts'
 import { LearntTemplates } from '../templates/learner/learnt-templates.ts'
-import { createMirrors, toAdmissionLimits } from './create-replicas.ts'
+import { createMirrors } from './create-replicas.ts'
 
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
@@ -103,7 +103,7 @@ export function createPipeline(
       if (!settings.keepsWords) telemetry.words.clear()
       log.level = next.logs.level
       bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
-      setLimits(replicas, next)
+      for (const { admission } of replicas.all) admission.setInFlight(next.limits.in_flight_per_replica)
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
@@ -126,10 +126,6 @@ function createBodyMemory(config: Config, { metrics }: Telemetry): BodyMemory {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
-}
-
-function setLimits({ all }: Pipeline['replicas'], config: Config): void {
-  for (const { admission } of all) admission.setLimits(toAdmissionLimits(config))
 }
 
 /** Throws a ConfigError if the folder cannot be written to. */

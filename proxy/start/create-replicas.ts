@@ -7,9 +7,9 @@ import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
 import type { Config } from '../config/config.ts'
 import type { FoundEngine } from '../config/read-files.ts'
-import { Admission, type AdmissionLimits } from '../replicas/admission.ts'
+import { Admission } from '../replicas/admission.ts'
 import { CircuitBreaker } from '../replicas/circuit-breaker.ts'
-import { HealthState } from '../replicas/health-state.ts'
+import { HealthState } from '../replicas/health-checks.ts'
 import { type Loss, ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import { Replica } from '../replicas/replica.ts'
 import { TokenAsker } from '../replicas/reports/token-asker.ts'
@@ -35,7 +35,11 @@ export function createReplicas(config: () => Config, watching: LossWatchers): (f
       engine,
       tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
       replicaMirror: new ReplicaMirror(replica, createMirror(), watchLosses(replica, watching)),
-      admission: new Admission(toAdmissionLimits(config())),
+      admission: new Admission({
+        windowMilliseconds: config().groupWindowMilliseconds,
+        capacity: config().waitingRequests,
+        inFlight: config().limits.in_flight_per_replica,
+      }),
       breaker: new CircuitBreaker(config().breaker),
       health: new HealthState(),
       apiKey,
@@ -69,13 +73,4 @@ export function createMirrors(): () => CacheMirror {
     average: new AverageDensity(),
   }
   return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })
-}
-
-/** How many requests a replica accepts, as configured. */
-export function toAdmissionLimits(config: Config): AdmissionLimits {
-  return {
-    windowMilliseconds: config.groupWindowMilliseconds,
-    capacity: config.waitingRequests,
-    inFlight: config.limits.in_flight_per_replica,
-  }
 }

@@ -3,7 +3,6 @@ import type { Hono } from 'hono'
 import type { Emulator } from '#emulator/emulator.ts'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
-import { asksForKeys } from '../access/key-record.ts'
 import { createAdminApp } from '../admin/admin-app.ts'
 import { History } from '../admin/dashboard/history.ts'
 import { readCounts } from '../admin/dashboard/read-counts.ts'
@@ -101,7 +100,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       pipeline: live.pipeline,
       drain,
       readyz: () => current.health.readyz,
-      tenants: () => ({ from: current.tenants.from, keys: asksForKeys(current.keys) }),
+      tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
       token: () => current.admin.token,
       telemetry,
       history,

@@ -100,7 +100,7 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
     listen: '127.0.0.1:0',
     admin: { listen: '127.0.0.1:0' },
     tls: {},
-    keys: { entries: [], forward_client_authorization: false },
+    keys: { forward_client_authorization: false },
     headers: true,
     logs: { ...settings.logs, level: 'error' },
   }

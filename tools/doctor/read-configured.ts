@@ -1,7 +1,6 @@
 import { ConfigError } from '#proxy/common/errors.ts'
-import { noEngine } from '#proxy/config/check-config.ts'
 import type { EngineConfig } from '#proxy/config/config.ts'
-import { readFiles } from '#proxy/config/read-files.ts'
+import { noEngine, readFiles } from '#proxy/config/read-files.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { findEngineWarnings, findWarnings } from '#proxy/config/start-warnings.ts'
 import { toConfig } from '#proxy/config/to-config.ts'

@@ -1,7 +1,7 @@
 import type { ChunkHandle } from '../../prompt/certain-list.ts'
-import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
+import { type ChunkFacts, type ChunkRecord, chunkFlags } from './chunk-record.ts'
 
-const [sure, orderUnsure, first, last, repeated, apart] = [1, 2, 4, 8, 16, 32]
+const { sure, orderUnsure, first, last, repeated, apart } = chunkFlags
 /** How many kinds of white space at the ends of chunks are kept; longer or later ones count as none. */
 const mostEnds = 0xffff
 const longestEnd = 64
@@ -88,7 +88,7 @@ export class ChunkColumns {
   see(chunk: number, sighting: number): void {
     const before = this.sightingOf(chunk)
     const differs = before !== 0 && before >>> 16 !== sighting >>> 16 && ((before ^ sighting) & 0xffff) !== 0
-    if (differs) this.#setFlags(chunk, this.#flagsOf(chunk) | sure | apart)
+    if (differs) this.#add(chunk, sure | apart)
     this.#words[words * chunk + sightingWord] = sighting
   }
 
@@ -103,29 +103,26 @@ export class ChunkColumns {
     all[at + scopeWord] = scope
     all[at + sightingWord] = record.sighting
     all[at + endsWord] = this.#numberOf(record.lead) | (this.#numberOf(record.tail) << 16)
-    if (record.isSure) this.makeSure(chunk)
-    if (record.isApart) this.#setFlags(chunk, this.#flagsOf(chunk) | apart)
+    this.#add(chunk, record.flags & (sure | apart))
     all[at + firstOrderWord] = record.order
     this.#setOrder(chunk, record)
     all.set(record.id, at + idWord)
   }
 
   /** Updates a chunk that was given again. */
-  learnMore(chunk: number, facts: ChunkFacts & Partial<Pick<ChunkRecord, 'sighting' | 'isApart'>>): void {
-    if (facts.isSure) this.makeSure(chunk)
-    if (facts.isApart) this.#setFlags(chunk, this.#flagsOf(chunk) | apart)
+  learnMore(chunk: number, facts: ChunkFacts & Partial<Pick<ChunkRecord, 'sighting'>>): void {
+    this.#add(chunk, facts.flags & (sure | apart))
     if (facts.sighting) this.see(chunk, facts.sighting)
     const source = this.#sourceOf(chunk)
     // any order is better than none, and being given with others is better than being given alone
-    const isBetter = source === 0 || !(facts.isFirst && facts.isLast)
+    const isBetter = source === 0 || (facts.flags & (first | last)) !== (first | last)
     const isRepeated = facts.exportOrder !== undefined && this.#firstOrderOf(chunk) >= facts.exportOrder
-    if (isRepeated && source === facts.source) this.#setFlags(chunk, this.#flagsOf(chunk) | repeated)
+    if (isRepeated && source === facts.source) this.#add(chunk, repeated)
     if (facts.source !== 0 && isBetter) this.#setOrder(chunk, facts)
     if (facts.id[0] !== 0 || facts.id[1] !== 0) this.#words.set(facts.id, words * chunk + idWord)
   }
 
   read(chunk: number): ChunkRecord {
-    const flags = this.#flagsOf(chunk)
     const digestAt = words * chunk + digestWord
     return {
       length: this.lengthOf(chunk),
@@ -134,13 +131,10 @@ export class ChunkColumns {
       anchorPlace: this.anchorPlaceOf(chunk),
       hash: this.hashOf(chunk),
       sighting: this.sightingOf(chunk),
-      isSure: (flags & sure) !== 0,
-      isApart: (flags & apart) !== 0,
+      // what is repeated is so here alone
+      flags: this.#flagsOf(chunk) & ~repeated,
       source: this.#sourceOf(chunk),
       order: this.#orderOf(chunk),
-      isOrderUnsure: (flags & orderUnsure) !== 0,
-      isFirst: (flags & first) !== 0,
-      isLast: (flags & last) !== 0,
       id: this.idOf(chunk),
       ...this.endsOf(chunk),
     }
@@ -169,7 +163,7 @@ export class ChunkColumns {
   }
 
   makeSure(chunk: number): void {
-    this.#setFlags(chunk, this.#flagsOf(chunk) | sure)
+    this.#add(chunk, sure)
   }
 
   /** White space at the ends of a chunk, as it was given. */
@@ -212,9 +206,8 @@ export class ChunkColumns {
     if (this.#sourceOf(chunk) !== facts.source) this.#words[at + firstOrderWord] = facts.order
     this.#words[at + sourceWord] = facts.source
     this.#words[at + orderWord] = facts.order
-    const ends = (facts.isFirst ? first : 0) | (facts.isLast ? last : 0)
-    const kept = this.#flagsOf(chunk) & (sure | repeated | apart)
-    this.#setFlags(chunk, kept | (facts.isOrderUnsure ? orderUnsure : 0) | ends)
+    this.#words[at + scopeWord]! &= ~((orderUnsure | first | last) << 16)
+    this.#add(chunk, facts.flags & (orderUnsure | first | last))
   }
 
   #sourceOf(chunk: number): number {
@@ -234,8 +227,8 @@ export class ChunkColumns {
     return this.#words[words * chunk + scopeWord]! >>> 16
   }
 
-  #setFlags(chunk: number, flags: number): void {
-    this.#words[words * chunk + scopeWord] = this.scopeOf(chunk) | (flags << 16)
+  #add(chunk: number, flags: number): void {
+    this.#words[words * chunk + scopeWord]! |= flags << 16
   }
 
   #numberOf(end: string): number {

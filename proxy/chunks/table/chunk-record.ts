@@ -1,20 +1,30 @@
 import type { FoldedText } from './folded-text.ts'
 
+/** What may be true of a chunk: a bit for each. */
+export const chunkFlags = {
+  /** it is certainly a chunk, and not a question or a message that was embedded */
+  sure: 1,
+  /** others were learned at the same time: the order is certain only within one batch */
+  orderUnsure: 2,
+  /** the first and the last of its batch */
+  first: 4,
+  last: 8,
+  /** an export had it twice */
+  repeated: 16,
+  /** it was seen with different questions among different neighbours, so it is a document of its own */
+  apart: 32,
+} as const
+
 /** How a chunk became known. */
 export interface ChunkFacts {
-  /** it is certainly a chunk, and not a question or a message that was embedded */
-  readonly isSure: boolean
+  /** bits of `chunkFlags` */
+  readonly flags: number
   /** who put the chunks in order; 0: nobody */
   readonly source: number
   /** its place in that order */
   readonly order: number
   /** place of the export's first chunk in that order; undefined: it came in no export */
   readonly exportOrder?: number
-  /** others were learned at the same time: the order is certain only within one batch */
-  readonly isOrderUnsure: boolean
-  /** the first and the last of its batch */
-  readonly isFirst: boolean
-  readonly isLast: boolean
   /** white space at its ends, as it was given */
   readonly lead: string
   readonly tail: string
@@ -35,8 +45,6 @@ export interface ChunkRecord extends ChunkFacts {
   readonly anchorPlace: number
   /** where it was seen last: a hash of the question and one of its neighbours, 16 bits each; 0: nowhere */
   readonly sighting: number
-  /** it was seen with different questions among different neighbours, so it is a document of its own */
-  readonly isApart: boolean
 }
 
 /** The first 128 bits of the SHA-256 of folded characters, in four words. */

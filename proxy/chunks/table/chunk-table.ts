@@ -67,7 +67,7 @@ export class ChunkTable {
     const anchorPlace = this.#byAnchor.choose(scope, text)
     if (anchorPlace < 0) return this.#refuse(scope)
     const anchor = text.anchorAt(anchorPlace)
-    const own = { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), sighting: 0, isApart: false }
+    const own = { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), sighting: 0 }
     return this.#insert(scope, { ...own, ...facts })
   }
 

@@ -6,7 +6,6 @@ import { readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
-import { findKeyFaults } from './find-key-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
 export function findContradictions(settings: WrittenConfig): SettingFault[] {
@@ -49,7 +48,6 @@ export function findContradictions(settings: WrittenConfig): SettingFault[] {
     const other = settings.aliases.find((one) => isAlone(one) && models.includes(one.name))
     if (other) add(['aliases', i, 'models'], `'${other.name}' is an alias itself: name the models it stands for`)
   }
-  for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
   return faults
 }
 

@@ -1,6 +1,6 @@
 import { file, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
-/** Describes one API key, in the configuration and in a keys file. */
+/** Describes one API key. */
 const keySchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,
@@ -30,8 +30,7 @@ const keySchema: SettingSchema = {
   },
 }
 
-const entries: SettingSchema = { type: 'array', description: 'API keys, hashed.', items: keySchema, default: [] }
-
+/** Describes a file of API keys. */
 export const keysFileSchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,
@@ -41,9 +40,10 @@ export const keysFileSchema: SettingSchema = {
 
 /** Describes who may send requests, and as which tenant. */
 export const accessSchemas: Record<string, SettingSchema> = {
-  keys: group('API keys that clients must send. With neither a file nor entries, every request is accepted.', {
-    file: file('YAML or JSON file: `keys:` with a list like `entries`. Read again when it changes.'),
-    entries,
+  keys: group('API keys that clients must send. Without a file, every request is accepted.', {
+    file: file(
+      'YAML or JSON file: `keys:` with a list of keys, as `reprise hash-key` prints them. Read again when it changes.',
+    ),
     allow_engine_paths: {
       type: 'array',
       description:

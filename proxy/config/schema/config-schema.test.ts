@@ -47,7 +47,7 @@ test('what nothing is configured for is what the contract says', () => {
     hygiene: { sort_tools: false, behind_history: [] },
     tenants: { from: 'key', trusted_peers: [] },
     health: { readyz: 'proxy' },
-    keys: { entries: [], allow_engine_paths: [], forward_client_authorization: false },
+    keys: { allow_engine_paths: [], forward_client_authorization: false },
     limits: { body_bytes: 64 * 1024 * 1024, in_flight_per_replica: 4096, max_wait_seconds: 300 },
     workLimits: { bytes: 8 * 1024 * 1024, texts: 2_048, milliseconds: 30 },
     bodyStallSeconds: 30,

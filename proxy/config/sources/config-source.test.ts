@@ -148,7 +148,7 @@ limits:
   body_bytes: lots
   max_wait_seconds: -1
 annotations: { order: "read {oder}" }
-keys: { entries: [{ tenant: a, sha256: secret }] }
+keys: { allow_engine_paths: [metrics], entries: [] }
 mod: on`),
   ).toEqual([
     'reprise.yaml:13: mod: is not a setting: did you mean mode?',
@@ -157,7 +157,8 @@ mod: on`),
     `reprise.yaml:5: engines[1].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
     'reprise.yaml:7: engines[2].url: is missing',
     "reprise.yaml:11: annotations.order: has to contain {order}, not 'read {oder}'",
-    'reprise.yaml:12: keys.entries[0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
+    'reprise.yaml:12: keys.entries: is not a setting: known are file, allow_engine_paths, forward_client_authorization',
+    'reprise.yaml:12: keys.allow_engine_paths[0]: has to begin with /; * stands at its end alone',
     "reprise.yaml:9: limits.body_bytes: has to be a whole number, not 'lots'",
     'reprise.yaml:10: limits.max_wait_seconds: has to be at least 1, not -1',
   ])
@@ -273,17 +274,6 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
       "reprise.yaml:3: templates[1].name: another template is called 'n' too",
       'reprise.yaml:4: templates[2].block: {title} cannot be there: write {block}, {any}, {n}',
       'reprise.yaml:4: templates[2].block: has to contain {block} once',
-    ],
-  ],
-  [
-    'a key without a bearer, one that is listed twice, and a day that does not exist',
-    `keys: { entries: [{ sha256: ${'a'.repeat(64)} }, { tenant: t, sha256: ${'A'.repeat(64)}, expires: 2030-13-01 }] }`,
-    {},
-    {},
-    [
-      'reprise.yaml:1: keys.entries[0]: needs a tenant or a name',
-      'reprise.yaml:1: keys.entries[1].sha256: the key is listed twice',
-      "reprise.yaml:1: keys.entries[1].expires: '2030-13-01' is no date: write one as in 2030-01-31",
     ],
   ],
   [

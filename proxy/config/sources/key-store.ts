@@ -1,68 +1,50 @@
 import { ApiKeys } from '../../access/api-keys.ts'
 import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
-import { asksForKeys } from '../../access/key-record.ts'
+import type { Log } from '../../common/log.ts'
 import { readVersion } from '../../common/read-version.ts'
 import { readKeyRecords } from './read-key-records.ts'
 import { watchFiles } from './watch-files.ts'
 
 /** What a store needs besides its configuration. */
 interface KeyStoreOptions {
-  readonly log: {
-    info(details: object, message: string): void
-    error(details: object, message: string): void
-  }
+  readonly log: Pick<Log, 'info' | 'error'>
   /** called after every reload, so that state of removed keys can be forgotten */
   readonly onChange?: (keys: ApiKeys) => void
   /** how often the file is polled */
   readonly pollMilliseconds?: number
 }
 
-/** The API keys of a running proxy: reads the configured keys, and follows changes of the keys file. */
+/** The API keys of a running proxy: reads the keys file, and follows its changes. */
 export class KeyStore {
   readonly keys: ApiKeys
   readonly #options: KeyStoreOptions
-  #config: KeysConfig
-  #endWatching: () => void = () => {}
+  /** Stops following the file. */
+  close: () => void = () => {}
 
   /** Throws a ConfigError if the keys cannot be read. */
   constructor(config: KeysConfig, options: KeyStoreOptions) {
-    this.#config = config
     this.#options = options
-    this.keys = new ApiKeys(asksForKeys(config) ? readKeyRecords(config) : undefined)
-    this.#watch()
+    this.keys = new ApiKeys(config.file === undefined ? undefined : readKeyRecords(config))
+    this.#watch(config)
   }
 
-  /** Applies a new configuration, and the keys that `readKeyRecords` returned for it. */
+  /** Follows another file, of which these are the keys. Without one, the keys stay: omitting them would let everyone in. */
   reload(config: KeysConfig, records: readonly KeyRecord[]): void {
-    // omitting the keys by mistake would let everyone in
-    if (asksForKeys(this.#config) && !asksForKeys(config)) {
-      this.#options.log.error(
-        {},
-        'the configuration asks for no API keys any more: that takes effect at the next start',
-      )
-      return
-    }
+    if (config.file === undefined) return
     this.close()
-    this.#config = config
-    this.#watch()
-    if (asksForKeys(config)) this.#replace(records)
+    this.#watch(config)
+    this.#replace(records)
   }
 
-  /** Stops following the file. */
-  close(): void {
-    this.#endWatching()
+  #watch(config: KeysConfig): void {
+    if (config.file === undefined) return
+    this.close = watchFiles([config.file], () => this.#read(config), this.#options.pollMilliseconds)
   }
 
-  #watch(): void {
-    const { file } = this.#config
-    const files = file === undefined ? [] : [file]
-    this.#endWatching = watchFiles(files, () => this.#read(), this.#options.pollMilliseconds)
-  }
-
-  #read(): void {
+  #read(config: KeysConfig): void {
     let records: readonly KeyRecord[]
     try {
-      records = readKeyRecords(this.#config)
+      records = readKeyRecords(config)
     } catch (error) {
       const faults = (error as Error).message.split('\n')
       this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')

@@ -43,14 +43,14 @@ test('faults name the variable, all at once, and no secret', () => {
     read({
       REPRISE_LIMITS_BODY_BYTES: '1k',
       REPRISE_ENGINES: '[{ url: "http://h", kind: tgi }]',
-      REPRISE_KEYS_ENTRIES: '[{ tenant: a, sha256: sk-secret }]',
+      REPRISE_TENANTS: '{ salt_secret: [sk-secret] }',
       REPRISE_ANNOTATIONS: '[',
     }),
   ).toThrow(
     [
       `REPRISE_ENGINES: [0].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
       'REPRISE_ANNOTATIONS:1:2: Flow sequence must end with a ]',
-      'REPRISE_KEYS_ENTRIES: [0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
+      'REPRISE_TENANTS: salt_secret: has to be a text',
       "REPRISE_LIMITS_BODY_BYTES: has to be a whole number, not '1k'",
     ].join('\n'),
   )

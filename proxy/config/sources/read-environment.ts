@@ -37,10 +37,9 @@ export function readEnvironment(
     const name = variableOf(path)
     names.set(writePath(path), name)
     try {
-      const file = environment[name + fileEnding]
-      const isInFile = secretSettings.includes(writePath(path)) && file !== undefined && file !== ''
-      const text = isInFile ? readSecretOr(name, file, environment[name], { known, staleFiles }) : environment[name]
-      if (isInFile) secretFiles.set(file, text!)
+      const file = secretSettings.includes(writePath(path)) ? environment[name + fileEnding] : undefined
+      const text = file ? readSecret(name, environment, known, staleFiles) : environment[name]
+      if (file) secretFiles.set(file, text!)
       if (text !== undefined && text !== '') setAt(settings, path, readVariable(name, text, setting))
     } catch (error) {
       faults.push((error as Error).message)
@@ -52,15 +51,26 @@ export function readEnvironment(
   return { settings, secretFiles, staleFiles, locate: (path) => nearest(names, path) ?? prefix }
 }
 
-/** Returns the secret in a file; if it cannot be read, and why is added to `staleFiles`, the one known before. */
-function readSecretOr(
+/**
+ * Returns the secret in a file, without the line break that editors put behind it. If it cannot be read, returns the one
+ * known before, and adds why to `staleFiles`.
+ */
+function readSecret(
   name: string,
-  file: string,
-  beside: string | undefined,
-  { known, staleFiles }: { readonly known: ReadonlyMap<string, string>; readonly staleFiles: string[] },
+  environment: Readonly<Record<string, string | undefined>>,
+  known: ReadonlyMap<string, string>,
+  staleFiles: string[],
 ): string {
+  const variable = name + fileEnding
+  const file = environment[variable]!
   try {
-    return readSecret(name, file, beside)
+    if (environment[name]) throw new ConfigError(`${name} and ${variable} are both set: leave out one of them`)
+    const secret = readSmallFile(variable, file)
+      .toString()
+      .replace(/\r?\n$/, '')
+    // a file that is being written must not take the secret away
+    if (secret.trim() === '') throw new ConfigError(`${variable}: ${file} cannot be read: it is empty`)
+    return secret
   } catch (error) {
     const before = known.get(file)
     if (before === undefined) throw error
@@ -73,21 +83,6 @@ function readSecretOr(
 export function environmentNames(schema: SettingSchema): string[] {
   const inFiles = secretSettings.map((path) => variableOf(path.split('.')) + fileEnding)
   return [...[...listSettings(schema)].map(([path]) => variableOf(path)), ...inFiles, ...otherVariables]
-}
-
-/** Returns the secret in a file, without the line break that editors put behind it. */
-function readSecret(name: string, file: string, beside: string | undefined): string {
-  if (beside) throw new ConfigError(`${name} and ${name}${fileEnding} are both set: leave out one of them`)
-  try {
-    const secret = readSmallFile(file)
-      .toString()
-      .replace(/\r?\n$/, '')
-    // a file that is being written must not take the secret away
-    if (secret.trim() === '') throw new Error('it is empty')
-    return secret
-  } catch (error) {
-    throw new ConfigError(`${name}${fileEnding}: ${file} cannot be read: ${(error as Error).message}`)
-  }
 }
 
 function variableOf(path: readonly string[]): string {

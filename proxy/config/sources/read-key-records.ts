@@ -1,20 +1,35 @@
 import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
 import { ConfigError } from '../../common/errors.ts'
-import { findKeyFaults } from '../faults/find-key-faults.ts'
+import type { SettingFault } from '../faults/check-settings.ts'
 import { writeFault } from '../faults/write-fault.ts'
 import { keysFileSchema } from '../schema/access-schema.ts'
 import { readSettingsFile } from './read-settings-file.ts'
 
-/** Reads the keys of the configuration and of its keys file; throws a ConfigError with a line for each fault. */
-export function readKeyRecords({ file, entries: records }: KeysConfig): KeyRecord[] {
-  if (file === undefined) return [...records]
+/** Reads the keys file; throws a ConfigError with a line for each fault. Without a file, there are no keys. */
+export function readKeyRecords({ file }: KeysConfig): readonly KeyRecord[] {
+  if (file === undefined) return []
   const { settings, locate } = readSettingsFile(file, keysFileSchema)
-  const listed = settings.keys as KeyRecord[]
-  // checked together with the configuration's keys, to find keys that are in both
-  const lines = findKeyFaults([...records, ...listed]).map(({ path: [i, ...rest], reason }) => {
-    const path = ['keys', (i as number) - records.length, ...rest]
-    return writeFault({ path, reason }, locate(path))
+  const records = settings.keys as KeyRecord[]
+  const faults = findKeyFaults(records).map((fault) => writeFault(fault, locate(fault.path)))
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return records
+}
+
+/** Finds keys without a name or with two limits of tokens, keys that are listed twice, and invalid dates. */
+function findKeyFaults(records: readonly KeyRecord[]): SettingFault[] {
+  const seen = new Set<string>()
+  return records.flatMap((record, i) => {
+    const { name, tenant, sha256, expires } = record
+    const faults: SettingFault[] = []
+    const add = (reason: string, ...key: string[]): unknown => faults.push({ path: ['keys', i, ...key], reason })
+    if (name === undefined && tenant === undefined) add('needs a tenant or a name')
+    const hash = sha256.toLowerCase()
+    if (seen.has(hash)) add('the key is listed twice', 'sha256')
+    seen.add(hash)
+    if (record.cold_tokens_per_minute !== undefined && record.prompt_tokens_per_minute !== undefined)
+      add('is given beside prompt_tokens_per_minute: choose one', 'cold_tokens_per_minute')
+    if (expires !== undefined && Number.isNaN(Date.parse(expires)))
+      add(`'${expires}' is no date: write one as in 2030-01-31`, 'expires')
+    return faults
   })
-  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
-  return [...records, ...listed]
 }

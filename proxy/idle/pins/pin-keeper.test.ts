@@ -8,7 +8,7 @@ import type { KeyEntry } from '../../access/api-keys.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
 import { Admission } from '../../replicas/admission.ts'
 import { CircuitBreaker } from '../../replicas/circuit-breaker.ts'
-import { HealthState } from '../../replicas/health-state.ts'
+import { HealthState } from '../../replicas/health-checks.ts'
 import { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { Replica } from '../../replicas/replica.ts'
 import { ReplicaSet } from '../../replicas/replica-set.ts'
@@ -48,7 +48,7 @@ function create(kind: EngineKind = 'vllm', rest: Partial<EngineAdapter> = {}): R
     replicaMirror: new ReplicaMirror('gpu-0' as ReplicaId, mirror),
     admission: new Admission({ windowMilliseconds: 20, capacity: 10, inFlight: 10, now: () => now }),
     breaker: new CircuitBreaker({ failuresInARow: 1, openMilliseconds: 100 }, () => now),
-    health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
+    health: new HealthState(),
   })
 }
 

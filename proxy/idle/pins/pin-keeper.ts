@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import { promptOnly } from '#engine-adapters/prompt-only.ts'
-import type { RequestId } from '#index/context-block.ts'
 import type { ApiKeys } from '../../access/api-keys.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
 import { tenantName } from '../../access/tenant.ts'
@@ -12,10 +10,8 @@ import type { Log } from '../../common/log.ts'
 import type { KeepOutcome, PinOutcome } from '../../common/reasons.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { ReplicaSet } from '../../replicas/replica-set.ts'
-import { withoutClients } from '../../replicas/without-clients.ts'
-import { computePrompt } from '../warming/compute-prompt.ts'
+import { computeAgain, longestBody } from '../warming/compute-again.ts'
 import { missingTokens } from '../warming/warmed-replica.ts'
-import { longestBody, writeWarmUp } from '../warming/write-warm-up.ts'
 import { findMarks } from './find-marks.ts'
 import { type MarkedRequest, type Pin, PinBook, type PinLimits } from './pin-book.ts'
 
@@ -207,20 +203,17 @@ export class PinKeeper {
     this.#serve(replica)
   }
 
-  async #send({ api, prompt, request, expires, held, replica: from }: Pin, replica: Replica): Promise<void> {
+  async #send(pin: Pin, replica: Replica): Promise<void> {
     const { onKeep, now } = this.#options
-    const id = randomUUID() as RequestId
-    const warmUp = writeWarmUp(request, { api, from, to: replica, id })
-    if (!warmUp) {
+    const { expires, held, prompt, replica: from } = pin
+    const isBesideClients = !(held.get(replica.id)?.isLost || isMissing(prompt, replica))
+    const left = { milliseconds: expires - now(), closing: this.#closing.signal, isBesideClients }
+    const computed = await computeAgain({ ...pin, from }, replica, left)
+    if (computed === 'interrupted') return onKeep('interrupted', 0)
+    if (computed === 'unwritable') {
       held.set(replica.id, { isRefused: true })
       return
     }
-    const left = AbortSignal.timeout(Math.max(0, Math.ceil(expires - now())))
-    const signal = AbortSignal.any([this.#closing.signal, left])
-    const send = (until: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, until)
-    const waits = held.get(replica.id)?.isLost || isMissing(prompt, replica)
-    const computed = waits ? await withoutClients(replica, signal, send) : await send(signal)
-    if (computed === 'interrupted' || signal.aborted) return onKeep('interrupted', 0)
     const isLost = typeof computed === 'number' && isLoss(computed, replica)
     held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
     if (typeof computed !== 'number') return onKeep('failed', 0)

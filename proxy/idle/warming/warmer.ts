@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { RequestId } from '#index/context-block.ts'
 import type { ApiKeys } from '../../access/api-keys.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
 import type { TripFollower } from '../../call/trip.ts'
 import type { Log } from '../../common/log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { ReplicaSet } from '../../replicas/replica-set.ts'
-import { withoutClients } from '../../replicas/without-clients.ts'
-import { computePrompt } from './compute-prompt.ts'
+import { computeAgain, longestBody } from './compute-again.ts'
 import { HotPrompts, type KeptLimits, nameOf, type RunPrompt } from './hot-prompts.ts'
 import { missingTokens, WarmedReplica } from './warmed-replica.ts'
-import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
 /** How many hot prompts are kept in memory for replicas that come. */
 const mostHotPrompts = 32
@@ -163,19 +159,15 @@ export class Warmer {
   }
 
   /** Sends a prompt, unless a client or another warm-up is there. Returns false if it is to be sent again. */
-  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<boolean> {
+  async #warm(warmed: WarmedReplica, run: RunPrompt): Promise<boolean> {
     const { onWarmUp, log, now } = this.#options
     const { replica } = warmed
     if (warmed.isBusy || replica.requests > 0) return false
-    const id = randomUUID() as RequestId
     warmed.isBusy = true
     try {
-      const warmUp = writeWarmUp(request, { api, from, to: replica, id })
-      if (!warmUp) return true
-      const left = AbortSignal.timeout(Math.max(0, Math.ceil(warmed.until - now())))
-      const signal = AbortSignal.any([this.#closing.signal, left])
-      const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, own)
-      const tokens = await withoutClients(replica, signal, send)
+      const left = { milliseconds: warmed.until - now(), closing: this.#closing.signal }
+      const tokens = await computeAgain(run, replica, left)
+      if (tokens === 'unwritable') return true
       const isCut = tokens === 'interrupted' || (tokens === undefined && replica.isLeaving)
       const outcome = isCut ? 'interrupted' : typeof tokens === 'number' ? 'warmed' : 'failed'
       const computed = typeof tokens === 'number' ? tokens : 0

@@ -8,17 +8,8 @@ export type ChunkEntry =
   /** `digests` undefined: all chunks of the scope */
   | { readonly kind: 'forgotten'; readonly scope: string; readonly digests: readonly Int32Array[] | undefined }
 
-/** An entry of the feed. */
-export interface FedEntry {
-  readonly id: string
-  readonly proxy: string
-  /** undefined: invalid */
-  readonly entry: ChunkEntry | undefined
-}
-
-const version = 3
+const version = 4
 const most = 2 ** 32 - 1
-const flags = ['isSure', 'isOrderUnsure', 'isFirst', 'isLast', 'isApart'] as const
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
 const BLANK = /^\s{0,64}$/
 
@@ -26,21 +17,6 @@ const BLANK = /^\s{0,64}$/
 export function writeChunkEntry(entry: ChunkEntry): Buffer {
   const told = entry.kind === 'forgotten' ? entry.digests?.map((digest) => [...digest]) : entry.records.map(toRow)
   return pack([version, entry.scope, entry.kind, told ?? null])
-}
-
-/** Decodes a reply to XREAD. */
-export function readChunkFeed(reply: unknown): FedEntry[] {
-  const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
-  return Array.isArray(entries) ? entries.flatMap(readFed) : []
-}
-
-function readFed(value: unknown): FedEntry[] {
-  const [id, fields] = Array.isArray(value) ? value : []
-  if (!Buffer.isBuffer(id)) return []
-  const isSound = Array.isArray(fields) && fields.length === 2 && fields.every(Buffer.isBuffer)
-  if (!isSound) return [{ id: id.toString(), proxy: '', entry: undefined }]
-  const [proxy, data] = fields as [Buffer, Buffer]
-  return [{ id: id.toString(), proxy: proxy.toString(), entry: readChunkEntry(data) }]
 }
 
 /** Decodes an entry. Returns undefined if it is invalid. */
@@ -57,40 +33,22 @@ export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
 }
 
 function toRow(record: ChunkRecord): unknown[] {
-  const { digest, hash, anchor, anchorPlace, length, sighting, source, order, id, lead, tail } = record
-  const bits = flags.reduce((sum, flag, i) => sum | (record[flag] ? 1 << i : 0), 0)
-  return [[...digest], lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id]
+  const { digest, hash, anchor, anchorPlace, length, flags, sighting, source, order, id, lead, tail } = record
+  return [[...digest], lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id]
 }
 
 function readRow(row: unknown): ChunkRecord | undefined {
-  const [digest, lead, tail, ...numbers] = Array.isArray(row) ? row : []
-  const counts = numbers.slice(2, 8)
-  if (!isDigest(digest) || numbers.length !== 10 || !counts.every((count) => isWhole(count, most))) return undefined
-  if (!areWords([...numbers.slice(0, 2), ...numbers.slice(8)])) return undefined
-  if (typeof lead !== 'string' || typeof tail !== 'string' || !BLANK.test(lead) || !BLANK.test(tail)) return undefined
-  const [hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = numbers as [
-    ...[number, number, number, number, number, number, number, number],
-    ...[number, number],
-  ]
-  if (length < anchorLength || anchorPlace + anchorLength > length) return undefined
-  const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0) as [
-    ...[boolean, boolean, boolean, boolean, boolean],
-  ]
-  const state = { isSure, isOrderUnsure, isFirst, isLast, isApart }
-  return {
-    digest: Int32Array.from(digest),
-    hash,
-    anchor,
-    anchorPlace,
-    length,
-    ...state,
-    sighting,
-    source,
-    order,
-    id,
-    lead,
-    tail,
-  }
+  const [digest, lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id] = Array.isArray(
+    row,
+  )
+    ? row
+    : []
+  if (!isDigest(digest) || !areWords([hash, anchor, ...id]) || id.length !== 2) return undefined
+  const areCounts = [anchorPlace, length, flags, sighting, source, order].every((count) => isWhole(count, most))
+  const areEnds = [lead, tail].every((end) => typeof end === 'string' && BLANK.test(end))
+  if (!areCounts || !areEnds || length < anchorLength || anchorPlace + anchorLength > length) return undefined
+  const numbers = { hash, anchor, anchorPlace, length, flags, sighting, source, order }
+  return { digest: Int32Array.from(digest), lead, tail, ...numbers, id: [id[0], id[1]] }
 }
 
 function isDigest(words: unknown): words is number[] {

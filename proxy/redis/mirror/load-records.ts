@@ -1,11 +1,11 @@
 import { TimeSlices } from '../../http/bounds/time-slices.ts'
 import { readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
-import type { RedisReply } from '../connection/redis-command.ts'
+import type { RedisCommand, RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
+import type { MirrorKeys } from '../redis-keys.ts'
 import type { FedRecord } from './mirror-feed.ts'
-import type { MirrorKeys } from './mirror-keys.ts'
 
-const bucketsPerRead = 4
+const bucketsPerRead = 8
 
 /** Demand history keeps at most this many requests (index/ordering/demand-history.ts); older records need not feed it. */
 const remembered = 1 << 17
@@ -20,40 +20,32 @@ export async function loadRecords(
   count: number,
   take: (record: FedRecord | undefined) => void,
 ): Promise<boolean> {
-  const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
-  if (!listed || 'error' in listed || !Array.isArray(listed.value)) return false
-  const buckets = listed.value.map(Number).filter(Number.isSafeInteger)
-  const slices = new TimeSlices()
+  const buckets = await listBuckets(redis, keys)
+  if (!buckets) return false
   let told = 0
-  for await (const { bucket, values } of readBuckets(redis, keys, buckets)) {
-    if (!values) return false
-    for (const value of values) {
+  for (let at = 0; at < buckets.length; at += bucketsPerRead) {
+    const some = buckets.slice(at, at + bucketsPerRead)
+    const replies = await redis.write(some.map((bucket) => valuesCommand(keys.bucket(bucket))))
+    const values = replies.map(toBuffers)
+    if (values.includes(undefined)) return false
+    const records = values.flatMap((own, i) => own!.map((value) => [some[i]!, value] as const))
+    await TimeSlices.each(records, ([bucket, value]) => {
       told += 1
       take(toRecord(bucket, value, told + remembered < count))
-      if (slices.isOver) await slices.pass()
-    }
+    })
   }
   return true
 }
 
-/** Yields the contents of each bucket, reading ahead. `values` is undefined if Redis did not return them. */
-async function* readBuckets(
-  redis: RedisAccess,
-  keys: MirrorKeys,
-  buckets: readonly number[],
-): AsyncGenerator<{ readonly bucket: number; readonly values: readonly Buffer[] | undefined }> {
-  const read = (from: number): ReturnType<RedisAccess['write']> =>
-    redis.write(
-      buckets
-        .slice(from, from + bucketsPerRead)
-        .map((bucket) => ({ key: keys.bucket(bucket), name: 'hvalsBuffer', args: [keys.bucket(bucket)] })),
-    )
-  let next = read(0)
-  for (let at = 0; at < buckets.length; at += bucketsPerRead) {
-    const replies = await next
-    if (at + bucketsPerRead < buckets.length) next = read(at + bucketsPerRead)
-    for (const [i, reply] of replies.entries()) yield { bucket: buckets[at + i]!, values: toBuffers(reply) }
-  }
+/** Returns the numbers of a mirror's buckets, the oldest first; undefined if Redis does not tell. */
+export async function listBuckets(redis: Pick<RedisAccess, 'write'>, keys: MirrorKeys): Promise<number[] | undefined> {
+  const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
+  if (!listed || 'error' in listed || !Array.isArray(listed.value)) return undefined
+  return listed.value.map(Number).filter(Number.isSafeInteger)
+}
+
+function valuesCommand(key: string): RedisCommand {
+  return { key, name: 'hvalsBuffer', args: [key] }
 }
 
 function toBuffers(reply: RedisReply): readonly Buffer[] | undefined {

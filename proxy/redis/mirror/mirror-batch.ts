@@ -2,24 +2,16 @@ import type { RequestId } from '#index/context-block.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { writePrompt, writeRecordHead } from '../codec/mirror-record.ts'
 import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
-import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
+import type { MirrorKeys } from '../redis-keys.ts'
+import type { MirrorChange, MirrorChanges } from './mirror-changes.ts'
 import { recordLetters } from './mirror-feed.ts'
-import type { Stamp } from './mirror-follower.ts'
-import type { MirrorKeys } from './mirror-keys.ts'
 import { writeMirror } from './mirror-scripts.ts'
+import type { SharedPosition, Stamp } from './shared-position.ts'
 
 /** Changes that are written in one step. */
 export interface MirrorBatch {
   readonly command: RedisCommand
   readonly changes: readonly (readonly [RequestId, MirrorChange])[]
-}
-
-export interface BatchOptions {
-  readonly stamp: Stamp
-  readonly fence: { readonly epoch: number; readonly life: string; readonly generation: string; readonly born: number }
-  readonly reset: Reset | undefined
-  readonly proxy: string
-  readonly ttlSeconds: number
 }
 
 /** The models of a replica's cache. */
@@ -37,8 +29,10 @@ export function takeBatch(
   changes: MirrorChanges,
   replica: Believed,
   keys: MirrorKeys,
-  { stamp, fence, reset, proxy, ttlSeconds }: BatchOptions,
+  position: Pick<SharedPosition, 'stamp' | 'fence' | 'reset' | 'reuse'>,
+  { proxy, ttlSeconds }: { readonly proxy: string; readonly ttlSeconds: number },
 ): MirrorBatch {
+  const { stamp, fence, reset } = position
   const taken: (readonly [RequestId, MirrorChange])[] = []
   const places = new Map<number, number>()
   const args: (string | number | Buffer)[] = []
@@ -63,7 +57,7 @@ export function takeBatch(
   const isWhole = changes.size === 0 && !reset ? 1 : 0
   const { epoch, life, generation, born } = fence
   const state = [epoch, life, generation, born, stamp.sequence, isWhole]
-  const fixed = [ttlSeconds, feedEntries, proxy, ...state, reset ?? '', keys.bucketPrefix]
+  const fixed = [ttlSeconds, feedEntries, proxy, ...state, reset ?? '', keys.bucketPrefix, ...position.reuse]
   const all = [keys.head, keys.feed, keys.buckets, ...[...places.keys()].map((bucket) => keys.bucket(bucket))]
   return { command: evalBytesCommand(writeMirror, all, [...fixed, ...args]), changes: taken }
 }

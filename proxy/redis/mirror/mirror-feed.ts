@@ -1,7 +1,8 @@
 import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
-import type { MirrorHead } from './mirror-status.ts'
+import type { StreamEntry } from '../shared-part.ts'
+import type { MirrorHead } from './mirror-scripts.ts'
 
 /** Why a record is written, and the letter for it in Redis. `counted`: its tokens; `held`: how much of it is cached. */
 export const recordLetters = { written: 'w', rewritten: 'r', counted: 'u', held: 'p', gone: 'g' } as const
@@ -26,29 +27,23 @@ export interface FeedEntry extends MirrorHead {
   readonly count: number
   readonly proxy: string
   readonly anew: 'replaced' | 'cleared' | undefined
+  /** what the engine said last about reuse, as JSON; '': nothing yet */
+  readonly reuse: string
   readonly records: readonly FedRecord[]
 }
 
 const fixedBytes = 4 + 2 + 4 + 1 + recordHeadBytes
 
-/** Decodes a reply to XREAD. Invalid entries are undefined. */
-export function readFeed(reply: unknown): (FeedEntry | undefined)[] {
-  const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
-  return Array.isArray(entries) ? entries.map(readEntry) : []
-}
-
-function readEntry(entry: unknown): FeedEntry | undefined {
-  const [id, fields] = Array.isArray(entry) ? entry : []
-  if (!Buffer.isBuffer(id) || !Array.isArray(fields) || fields.length !== 4 || !fields.every(Buffer.isBuffer)) {
-    return undefined
-  }
-  const [, line, , data] = fields as [Buffer, Buffer, Buffer, Buffer]
+/** Decodes an entry. Returns undefined if it is invalid. */
+export function readEntry({ id, fields }: StreamEntry): FeedEntry | undefined {
+  if (fields.length !== 6) return undefined
+  const [, line, , data, , reuse] = fields as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer]
   const [, count, proxy, life, epoch, anew, born, sequence, generation] =
     /^(\d+) (\S+) (\S+) (\d+) (replaced|cleared|) (\d+) (\d+) (.*)$/s.exec(line.toString()) ?? []
   const records = readRecords(data)
   if (count === undefined || !records) return undefined
   return {
-    id: id.toString(),
+    id,
     count: Number(count),
     proxy: proxy!,
     life: life!,
@@ -57,6 +52,7 @@ function readEntry(entry: unknown): FeedEntry | undefined {
     born: Number(born),
     sequence: Number(sequence),
     generation: generation!,
+    reuse: reuse.toString(),
     records,
   }
 }

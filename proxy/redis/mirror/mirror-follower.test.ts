@@ -23,12 +23,16 @@ describe('records that another proxy wrote before ours', () => {
   beforeEach(() => {
     mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
     changes = new MirrorChanges()
-    follower = new MirrorFollower(new ReplicaMirror('engine' as ReplicaId, mirror), changes, {
-      stamp: () => ({ epoch: 1, sequence: 0 }),
-      isPast: () => false,
-      bucketNow: () => 0,
-      onReset: () => {},
-    })
+    follower = new MirrorFollower(
+      new ReplicaMirror('engine' as ReplicaId, mirror),
+      changes,
+      {
+        stamp: { epoch: 1, sequence: 0 },
+        isPast: () => false,
+        noteReset: () => {},
+      },
+      () => 0,
+    )
     mirror.apply({ type: 'sent', request, prompt })
   })
 

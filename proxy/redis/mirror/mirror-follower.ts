@@ -4,15 +4,11 @@ import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { MirrorListener } from '#index/mirror/mirror-listener.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
+import { TimeSlices } from '../../http/bounds/time-slices.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
-
-/** How often a replica has been reset, and the sequence up to which its reports have been applied. */
-export interface Stamp {
-  readonly epoch: number
-  readonly sequence: number
-}
+import type { SharedPosition, Stamp } from './shared-position.ts'
 
 /** How many forgotten requests to remember, in case a proxy that does not know writes them again. */
 const maxGone = 1 << 16
@@ -26,10 +22,8 @@ export class MirrorFollower implements MirrorListener {
   readonly #mirror: CacheMirror
   readonly #tokens: TokenMirror
   readonly #changes: MirrorChanges
-  readonly #stamp: () => Stamp
-  readonly #isPast: (head: Stamp) => boolean
+  readonly #position: Pick<SharedPosition, 'stamp' | 'isPast' | 'noteReset'>
   readonly #bucketNow: () => number
-  readonly #onReset: (type: Reset) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
   /** how many records of a request this proxy has written and not yet read in the feed */
@@ -37,27 +31,17 @@ export class MirrorFollower implements MirrorListener {
   /** the change being applied comes from another proxy */
   #isMuted = false
 
-  /**
-   * `stamp`: the current stamp; `isPast`: the replica was reset after a stamp; `onReset`: called when this proxy heard
-   * from the engine that it was reset.
-   */
   constructor(
     { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
-    told: {
-      readonly stamp: () => Stamp
-      readonly isPast: (head: Stamp) => boolean
-      readonly bucketNow: () => number
-      readonly onReset: (type: Reset) => void
-    },
+    position: Pick<SharedPosition, 'stamp' | 'isPast' | 'noteReset'>,
+    bucketNow: () => number,
   ) {
     this.#mirror = mirror
     this.#tokens = tokens
     this.#changes = changes
-    this.#stamp = told.stamp
-    this.#isPast = told.isPast
-    this.#bucketNow = told.bucketNow
-    this.#onReset = told.onReset
+    this.#position = position
+    this.#bucketNow = bucketNow
     mirror.listen(this)
   }
 
@@ -72,7 +56,7 @@ export class MirrorFollower implements MirrorListener {
 
   forgotten(request: RequestId, bucket: number): void {
     if (this.#isMuted) return
-    this.#gone.set(request, this.#stamp())
+    this.#gone.set(request, this.#position.stamp)
     this.#changes.put(request, 'gone', bucket)
   }
 
@@ -86,7 +70,7 @@ export class MirrorFollower implements MirrorListener {
     this.#changes.reset(type)
     // requests that are still mirrored must be written as new
     if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'written')
-    if (!this.#isMuted) this.#onReset(type)
+    if (!this.#isMuted) this.#position.noteReset(type)
   }
 
   /** Applies a reset that another proxy heard of from the engine. */
@@ -101,6 +85,20 @@ export class MirrorFollower implements MirrorListener {
     this.#changes.delete(request)
     this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
     this.#tokens.forget(request)
+  }
+
+  /** Queues everything in memory for writing: Redis may have lost it. */
+  writeAllAgain(): Promise<void> {
+    return TimeSlices.each(this.#mirror.requestIds(), (request) => {
+      if (!this.#changes.peek(request)) this.#changes.put(request, 'rewritten')
+    })
+  }
+
+  /** Forgets requests that are in memory but not in Redis: other proxies have removed them. */
+  forgetUnseen(unseen: ReadonlySet<RequestId>): Promise<void> {
+    return TimeSlices.each(unseen, (request) => {
+      if (!this.#changes.peek(request)) this.forget(request)
+    })
   }
 
   /** Notes a record that this proxy has written: what the feed brings of the request before it no longer counts. */
@@ -132,7 +130,7 @@ export class MirrorFollower implements MirrorListener {
     const { kind, request, bucket, head } = record
     // the change that waits here is later, and will come back through the feed, too
     if (this.#changes.peek(request)) return true
-    const isPast = this.#isPast(head)
+    const isPast = this.#position.isPast(head)
     const isKnown = this.#mirror.has(request)
     if (isKnown ? isPast : isOwn || kind === 'held' || kind === 'counted') return true
     if (!isKnown && kind === 'rewritten' && this.#wasGoneBy(request, head)) {

@@ -1,9 +1,17 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import type { BatchOptions } from './mirror-batch.ts'
+import { isReuseReport, toReport } from '../../replicas/reports/reuse-report.ts'
 import type { Reset } from './mirror-changes.ts'
 import type { FeedEntry } from './mirror-feed.ts'
-import type { Stamp } from './mirror-follower.ts'
-import type { MirrorHead, WriteResult } from './mirror-status.ts'
+import type { MirrorHead } from './mirror-scripts.ts'
+
+/** How often a replica has been reset, and the sequence up to which its reports have been applied. */
+export interface Stamp {
+  readonly epoch: number
+  readonly sequence: number
+}
+
+type PositionedMirror = Pick<ReplicaMirror, 'state' | 'adopt' | 'reuse' | 'applied' | 'adoptReuse'>
 
 /** The known state of the mirror in Redis. */
 interface Known {
@@ -20,7 +28,7 @@ export class SharedPosition {
   epoch = 1
   /** a reset of the engine that Redis does not know of yet */
   reset: Reset | undefined
-  readonly #replica: Pick<ReplicaMirror, 'state' | 'adopt'>
+  readonly #replica: PositionedMirror
   readonly #proxy: string
   readonly #wallClock: () => number
   #generation = ''
@@ -28,9 +36,13 @@ export class SharedPosition {
   #lives = 0
   /** the sequence up to which Redis knows the engine's reports to be applied */
   #toldSequence = 0
+  /** what Redis says of reuse, and the number of the engine's snapshots that it reflects */
+  #reuse = ''
+  #toldSnapshots = 0
+  #snapshotsInBatch = 0
 
   /** `proxy`: unique id of this run of this proxy; `wallClock`: milliseconds since 1970. */
-  constructor(replica: Pick<ReplicaMirror, 'state' | 'adopt'>, proxy: string, wallClock: () => number) {
+  constructor(replica: PositionedMirror, proxy: string, wallClock: () => number) {
     this.#replica = replica
     this.#proxy = proxy
     this.#wallClock = wallClock
@@ -44,13 +56,14 @@ export class SharedPosition {
   }
 
   /** What Redis compares to accept a batch. `life` is for the head that the batch creates if there is none. */
-  get fence(): BatchOptions['fence'] {
+  get fence(): Omit<MirrorHead, 'sequence'> {
     return { epoch: this.epoch, life: this.#life, generation: this.#generation, born: this.#born }
   }
 
   /** Whether reports were applied that Redis does not know of. */
   get hasNews(): boolean {
-    return this.stamp.sequence !== this.#toldSequence
+    const hasLostReuse = this.#reuse === '' && this.#replica.reuse !== undefined
+    return this.stamp.sequence !== this.#toldSequence || this.#hasReuseNews || hasLostReuse
   }
 
   /** Whether the replica was reset after a stamp. A reset that is not in Redis yet is later than any epoch. */
@@ -85,14 +98,38 @@ export class SharedPosition {
     this.known = { ...this.known, life: entry.life, count: entry.count, lastId: entry.id }
   }
 
+  /** What to write about reuse at any position, and 1 if the engine has said it since; otherwise what Redis has stays. */
+  get reuse(): readonly [report: string, isNews: number] {
+    const { reuse } = this.#replica
+    if (this.#hasReuseNews) return [JSON.stringify(reuse ? toReport(reuse) : null), 1]
+    return [reuse ? JSON.stringify(toReport(reuse)) : '', 0]
+  }
+
+  /** Goes by what Redis says of reuse, unless the engine has said something here since. Returns false if that is invalid. */
+  adoptReuse(text: string): boolean {
+    if (this.#hasReuseNews || text === this.#reuse) return true
+    this.#reuse = text
+    const report = tryJson(text)
+    const isValid = report === null || isReuseReport(report)
+    if (isValid) this.#replica.adoptReuse(report)
+    return isValid || text === ''
+  }
+
+  get #hasReuseNews(): boolean {
+    return this.#replica.applied.snapshot !== this.#toldSnapshots
+  }
+
   /** A batch is about to be written. If Redis has lost the head, the batch creates one with a new life. */
   beginBatch(): void {
     this.#lives += 1
+    this.#snapshotsInBatch = this.#replica.applied.snapshot
   }
 
   /** Redis has accepted a batch. `toldSequence`: the sequence that Redis knows now; undefined if unchanged. */
-  wrote({ head }: WriteResult, toldSequence: number | undefined): void {
+  wrote(head: MirrorHead, reuse: string, toldSequence: number | undefined): void {
     this.epoch = Math.max(this.epoch, head.epoch)
+    this.#toldSnapshots = this.#snapshotsInBatch
+    this.adoptReuse(reuse)
     if (toldSequence !== undefined) this.#toldSequence = toldSequence
   }
 

@@ -7,7 +7,7 @@ import { AnswerName } from './answer-name.ts'
 
 function namesIn(kind: EngineKind, api: PromptApi, ...chunks: string[]): string[] {
   const names: string[] = []
-  const name = new AnswerName({ adapter: adapterFor(kind), api, ids: ['r-1' as RequestId] }, (request, theirs) => {
+  const name = new AnswerName(adapterFor(kind), api, 'r-1' as RequestId, (request, theirs) => {
     names.push(`${request} is ${theirs}`)
   })
   for (const chunk of chunks) name.onChunk(Buffer.from(chunk))

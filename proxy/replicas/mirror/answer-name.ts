@@ -18,21 +18,16 @@ export class AnswerName {
   #request: RequestId | undefined
   #head = ''
 
+  /** `onName`: called with the engine's id for `request`, if it is another. */
   constructor(
-    {
-      adapter,
-      api,
-      ids,
-    }: {
-      readonly adapter: Pick<EngineAdapter, 'reportedName'>
-      readonly api: PromptApi
-      readonly ids: readonly RequestId[]
-    },
+    adapter: Pick<EngineAdapter, 'reportedName'>,
+    api: PromptApi,
+    request: RequestId | undefined,
     onName: (request: RequestId, name: RequestId) => void,
   ) {
     this.#adapter = adapter
     this.#api = api
-    this.#request = adapter.reportedName(api, '') === undefined ? undefined : ids[0]
+    this.#request = adapter.reportedName(api, '') === undefined ? undefined : request
     this.#onName = onName
   }
 

@@ -1,6 +1,6 @@
 import type { RequestId } from '#index/context-block.ts'
 import { AssumedEvictions, type BeliefCut, type BelievedCache, ExpiringBelief } from '#index/mirror/believed-cache.ts'
-import type { MirrorMode } from './report-silence.ts'
+import type { MirrorMode } from './report-state.ts'
 
 /**
  * How long something counts as cached without news of it. Ordering for a cache entry that is gone costs nothing, but

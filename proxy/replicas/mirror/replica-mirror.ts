@@ -16,8 +16,7 @@ import { fromReport, type ReuseReport } from '../reports/reuse-report.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
 
-export type { MirrorMode } from './report-silence.ts'
-export type { Acknowledgement, MirrorState } from './report-state.ts'
+export type { Acknowledgement, MirrorMode, MirrorState } from './report-state.ts'
 
 /** How it came that an engine holds nothing: it is the first one that reports, it was restarted, or it was cleared. */
 export type Loss = 'first' | 'restarted' | 'cleared'

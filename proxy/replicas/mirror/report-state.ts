@@ -1,5 +1,12 @@
 import type { EventBatch, Snapshot } from '../reports/callback-bodies.ts'
-import { type MirrorMode, ReportSilence } from './report-silence.ts'
+
+/** How far the mirror of a replica's cache can be trusted (docs/contract.md, Eviction callbacks). */
+export type MirrorMode = 'exact' | 'degraded' | 'fallback'
+
+/** Senders with nothing to report still send every two seconds. */
+const lateMilliseconds = 3_000
+/** After this long without a sender, an engine may have replaced everything it holds. */
+const goneMilliseconds = 60_000
 
 /** The answer to the sender: the sequence up to which reports are taken, or the one expected instead. */
 export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
@@ -16,12 +23,18 @@ export class ReportState {
   #generation: string | undefined
   #sequence = 0
   #mode: MirrorMode = 'fallback'
-  /** undefined: reports come from the engine's own events, which detect lateness themselves */
-  #silence: ReportSilence | undefined = new ReportSilence()
+  /** false: reports come from the engine's own events, which detect lateness themselves */
+  #isByCallbacks = true
+  #heardAt = Number.NEGATIVE_INFINITY
+  /** callbacks that are being read: however long they take, their sender is alive */
+  #underWay = 0
 
-  /** How far the mirror can be trusted at a time. */
+  /** How far the mirror can be trusted at a time: by callbacks the less, the longer they have been silent. */
   modeAt(now: number): MirrorMode {
-    return this.#silence ? this.#silence.limit(this.#mode, now) : this.#mode
+    const silence = now - this.#heardAt
+    const isHeard = !this.#isByCallbacks || this.#underWay > 0 || silence <= lateMilliseconds
+    if (this.#mode === 'fallback' || isHeard) return this.#mode
+    return silence > goneMilliseconds ? 'fallback' : 'degraded'
   }
 
   /** The state of the reports at a time. */
@@ -31,19 +44,24 @@ export class ReportState {
 
   /** Whether reports come by callbacks, or none have come yet. */
   get isByCallbacks(): boolean {
-    return this.#silence !== undefined
+    return this.#isByCallbacks
   }
 
   /** A complete and valid callback has arrived. */
   heard(now: number): void {
-    this.#silence ??= new ReportSilence()
-    this.#silence.heard(now)
+    this.#isByCallbacks = true
+    this.#heardAt = now
   }
 
   /** A long callback has started to arrive. `ends` settles when its body has been read or abandoned. */
   hears(ends: Promise<unknown>, now: () => number): void {
-    this.#silence ??= new ReportSilence()
-    this.#silence.begin(ends, now)
+    this.#isByCallbacks = true
+    this.#underWay += 1
+    const end = (): void => {
+      this.#underWay -= 1
+      this.#heardAt = now()
+    }
+    ends.then(end, end)
   }
 
   /** Returns the answer to a batch that is not the next one, and notes any gap; undefined: take the batch. */
@@ -90,7 +108,7 @@ export class ReportState {
   /** Continues from the state of the engine's own events. */
   follow(state: MirrorState): void {
     this.#goOn(state)
-    this.#silence = undefined
+    this.#isByCallbacks = false
   }
 
   #goOn({ mode, generation, sequence }: MirrorState): void {

@@ -1,12 +1,11 @@
 import { ProxyError } from '../../common/errors.ts'
 import type { ModelLists } from '../../replicas/model-lists.ts'
-import type { Replica } from '../../replicas/replica.ts'
 import type { ReplicaChoice, ReplicaSet } from '../../replicas/replica-set.ts'
 
 /** What the choice by model needs of the pipeline. */
 export interface ModelChoice {
   readonly replicas: ReplicaSet
-  readonly modelLists: Pick<ModelLists<Replica>, 'askNow'>
+  readonly modelLists: Pick<ModelLists, 'askNow'>
 }
 
 /** An error names no more than this of a client's words, and of the models. */

@@ -1,0 +1,29 @@
+import { getOrMake } from '#index/get-or-make.ts'
+
+interface Asked {
+  at: number
+  asking: Promise<void> | undefined
+}
+
+/** Asks each of some replicas something again and again, one question at a time. */
+export class RepeatedQuestions<T extends object> {
+  readonly #ask: (target: T) => Promise<void>
+  readonly #asked = new WeakMap<T, Asked>()
+
+  /** `ask` never rejects. */
+  constructor(ask: (target: T) => Promise<void>) {
+    this.#ask = ask
+  }
+
+  /** Asks unless it was asked within `pause` milliseconds. Resolves when the question under way, if any, is answered. */
+  askAfter(pause: number, target: T, now: number): Promise<void> {
+    const asked = getOrMake(this.#asked, target, () => ({ at: Number.NEGATIVE_INFINITY, asking: undefined }))
+    if (asked.asking === undefined && now - asked.at >= pause) {
+      asked.at = now
+      asked.asking = this.#ask(target).then(() => {
+        asked.asking = undefined
+      })
+    }
+    return asked.asking ?? Promise.resolve()
+  }
+}
