@@ -1,10 +1,26 @@
+import { hash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
 import type { Settings } from '../config/config.ts'
+import type { Leaving } from '../http/bounds/client-left.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision, DecisionInput } from '../reuse/decision.ts'
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import type { CallContent } from './call-content.ts'
+import type { EngineUser } from './engine-user.ts'
+
+/**
+ * The two ends of a client's request. `clientLeft` aborts if the client leaves before its answer is complete, and with
+ * the ProxyError to answer if its body is given up as too slow.
+ */
+export interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly clientLeft: Leaving
+  readonly telemetry: RequestTelemetry
+}
 
 /** A received request: its caller, what it asks for, and how it is to be handled. */
 export interface Call
@@ -30,6 +46,35 @@ export interface Call
 export interface RoutedCall {
   readonly replica: Replica
   readonly decision: Decision
-  /** the `rid` in the body, which SGLang uses as the request id */
-  readonly rid: unknown
+  /** who may reuse what it computes (`sharerOf`) */
+  readonly sharer: string
+  /** whom the replica takes it for; undefined if that does not ask */
+  readonly user: EngineUser | undefined
+}
+
+/** Extracts from a call what `decide` needs. */
+export function toDecisionInput(call: Call): DecisionInput {
+  const { content, settings, caller, conversation, options, known, permit, budgetMilliseconds, isRefused } = call
+  return {
+    received: content.received,
+    certain: content.certain,
+    mode: settings.mode,
+    wording: settings.wording,
+    tenant: caller.tenant,
+    conversation,
+    options,
+    known,
+    permit,
+    budgetMilliseconds,
+    isRefused,
+  }
+}
+
+/**
+ * Identifies who may reuse what a request has computed, and may be told that it is computed: its tenant, and of these
+ * whoever sends the same `cache_salt` to the same model with the same adapter. A digest, whatever a client writes there.
+ */
+export function sharerOf({ caller, content, model }: Pick<Call, 'caller' | 'content' | 'model'>): string {
+  const { cache_salt, lora_path } = content.members
+  return hash('sha256', JSON.stringify([caller.tenant, cache_salt, model, lora_path]), 'base64url')
 }

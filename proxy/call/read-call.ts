@@ -10,7 +10,6 @@ import type { BodyMemory, BodyShare } from '../http/bounds/body-memory.ts'
 import type { HeavyTurns } from '../http/bounds/heavy-turns.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../http/receive/model-name.ts'
-import { isPlaced, membersOf } from '../http/receive/read-received.ts'
 import { readWithinLimits } from '../http/receive/read-within-limits.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -18,10 +17,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
-import type { Call } from './call.ts'
+import type { Call, Exchange } from './call.ts'
 import { CallContent, type ReadContent } from './call-content.ts'
 import { refuseSpentKey } from './charge-call.ts'
-import type { Exchange } from './exchange.ts'
 
 /** What reading a request needs of the pipeline. */
 export interface Reading {
@@ -81,7 +79,7 @@ export async function toCall(
   const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
   const { body, alias } = encoding === 'identity' ? await namingTarget(pipeline, given) : { body: given }
-  const { isHeavy, ...content } = await readContent(pipeline, {
+  const { isHeavy, ...read } = await readContent(pipeline, {
     api,
     caller,
     settings,
@@ -89,9 +87,9 @@ export async function toCall(
     isEncoded: encoding !== 'identity',
     hygiene: hygieneOf(settings, options),
   })
-  const { received } = content
-  const members = membersOf(received)
-  if (pipeline.models.isNeeded && received.whole?.isTooLong('model')) throw tooLongName()
+  const content = new CallContent(body, share, read)
+  const { model, stream } = content.members
+  if (pipeline.models.isNeeded && read.received.whole?.isTooLong('model')) throw tooLongName()
   const { tenant } = caller
   return {
     api,
@@ -101,14 +99,14 @@ export async function toCall(
     options,
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + 1_000 * settings.limits.max_wait_seconds,
-    content: new CallContent(body, share, content),
+    content,
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     known: pipeline.templates.cutsOf(tenant, api),
     permit: permitLists(pipeline.templates, { tenant, api, mode: settings.mode }),
-    model: typeof members.model === 'string' ? members.model : undefined,
+    model: typeof model === 'string' ? model : undefined,
     alias,
-    isStream: members.stream === true,
+    isStream: stream === true,
   }
 }
 
@@ -118,7 +116,7 @@ export async function toCall(
  */
 export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Call> {
   const { content, settings } = call
-  if (isPlaced(content.received)) {
+  if (content.received.tidied.includes('placement')) {
     const hygiene = { ...settings.hygiene, behind_history: [] }
     content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
   }

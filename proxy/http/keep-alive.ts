@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { EventBoundary } from '../answer/events/event-boundary.ts'
 
 const comment = ': keep-alive\n\n'
 
@@ -51,5 +50,24 @@ export class KeepAlive {
       })
     }
     response.write(comment)
+  }
+}
+
+const twoLineEnds = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)$/
+/** enough for two line ends */
+const keptBytes = 4
+
+/** Follows an event stream and says whether it is between two events, where a comment may be inserted. */
+export class EventBoundary {
+  /** the last bytes; begins as if after a blank line */
+  #tail = '\n\n'
+
+  push(chunk: Buffer): void {
+    this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - keptBytes))).slice(-keptBytes)
+  }
+
+  /** Whether nothing was sent yet, or a blank line was sent last. */
+  get isAtBoundary(): boolean {
+    return twoLineEnds.test(this.#tail)
   }
 }

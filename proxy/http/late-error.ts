@@ -3,31 +3,13 @@ import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { anthropicTypeOf } from '../common/errors.ts'
 
 /** Longer errors are cut off. */
-const longestError = 64 * 1024
+export const longestError: number = 64 * 1024
 
-/** An error that arrives after a stream has been started: it becomes the last event, in the API's format. */
-export class LateError {
-  readonly #api: PromptApi | undefined
-  readonly #status: number
-  readonly #chunks: Buffer[] = []
-  #size = 0
-
-  constructor(api: PromptApi | undefined, status: number) {
-    this.#api = api
-    this.#status = status
-  }
-
-  push(chunk: Buffer): void {
-    if (this.#size < longestError) this.#chunks.push(chunk)
-    this.#size += chunk.length
-  }
-
-  /** The event. */
-  end(): Buffer {
-    const body = Buffer.concat(this.#chunks).toString().slice(0, longestError)
-    const name = this.#api === 'messages' || this.#api === 'responses' ? 'event: error\n' : ''
-    return Buffer.from(`${name}data: ${toOneLine(body, this.#api, this.#status)}\n\n`)
-  }
+/** Returns the event, in the API's format, that an error becomes if it arrives after a stream has been started. */
+export function toErrorEvent(error: Buffer, api: PromptApi | undefined, status: number): Buffer {
+  const body = error.toString()
+  const name = api === 'messages' || api === 'responses' ? 'event: error\n' : ''
+  return Buffer.from(`${name}data: ${toOneLine(body.slice(0, longestError), api, status)}\n\n`)
 }
 
 /** Returns JSON as it came but on one line; anything else becomes the message of an error. */

@@ -1,6 +1,5 @@
 import { noKnownTurns } from '#index/conversation-store.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
+import { type Call, type RoutedCall, toDecisionInput } from '../call/call.ts'
 import { TimeSlices } from '../http/bounds/time-slices.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Layout } from '../prompt/layout.ts'

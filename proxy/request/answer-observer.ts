@@ -5,16 +5,14 @@ import type { RequestId } from '#index/context-block.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
 import { choicesEach, PromptLabels } from '../answer/prompt-labels.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
+import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
-import type { Exchange } from '../call/exchange.ts'
 import type { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
-import { membersOf } from '../http/receive/read-received.ts'
 import { asksForData } from '../prompt/demands/answer-data.ts'
 import type { Pipeline } from './pipeline.ts'
-import { hasOnePrompt } from './prompt-list.ts'
+import { hasOnePrompt } from './prompt-ids.ts'
 
 /** What an observer needs to know about the request besides the decision. */
 interface Observed {
@@ -57,7 +55,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
-    const members = membersOf(call.content.received)
+    const { members } = call.content
     const { citations } = routed.decision
     if (citations.length > 0 && !asksForData(members)) this.#labels = new PromptLabels(citations, choicesEach(members))
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
@@ -104,7 +102,7 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
     const isRun = this.#isRun
-    if (isRun) this.#observed.trip.onRun()
+    this.#observed.trip.wasRun = isRun
     this.#feedBack(usage, isRun)
     if (usage?.reusedTokens) this.#routed.replica.events?.reused()
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle('not_run')

@@ -3,10 +3,8 @@ import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
+import { type Call, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
-import { sharerOf } from '../call/sharer-of.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
 import { ProxyError } from '../common/errors.ts'
 import {
   applySplices,

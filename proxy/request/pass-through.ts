@@ -3,12 +3,13 @@ import { matchesPath } from '#engine-adapters/inference-paths.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import type { Caller } from '../access/tenancy.ts'
+import type { Exchange } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
-import type { Exchange } from '../call/exchange.ts'
 import { ProxyError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
-import { forward, UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/engine-failures.ts'
+import { forward } from '../http/forward.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { upgradeOf } from '../http/upgradable-request.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -109,9 +110,13 @@ async function sendOn(
   replica.breaker.begin()
   replica.passing += 1
   try {
-    // an engine may answer, or refuse, before the whole body has arrived
-    const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
-    return await forward(replica.engine, request, outgoing, clientLeft, observer, options)
+    return await forward(replica.engine, request, {
+      response: outgoing,
+      clientLeft,
+      observer,
+      // an engine may answer, or refuse, before the whole body has arrived
+      end: (rest) => void endBehindBody(incoming, outgoing, rest),
+    })
   } catch (error) {
     if (error instanceof UnreachableError) replica.breaker.unreachable(error.reason)
     throw error

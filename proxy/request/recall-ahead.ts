@@ -1,6 +1,5 @@
 import type { KnownTurns, TurnKey } from '#index/conversation-store.ts'
-import type { Call } from '../call/call.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
+import { type Call, toDecisionInput } from '../call/call.ts'
 import { countMessages } from '../prompt/body/prompt.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'

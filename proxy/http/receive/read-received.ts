@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { ProxyError } from '../../common/errors.ts'
 import type { SkippedReason } from '../../common/reasons.ts'
@@ -24,16 +23,6 @@ export interface Received {
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined if it can */
   readonly skipped: SkippedReason | undefined
-}
-
-/** Returns the top-level members of a body, as far as they were read. */
-export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>): Json {
-  return prompt?.members ?? whole?.members ?? {}
-}
-
-/** Returns whether a part of its prompt was placed elsewhere. */
-export function isPlaced({ tidied }: Pick<Received, 'tidied'>): boolean {
-  return tidied.includes('placement')
 }
 
 /** Reads the body of a request. Throws `invalid_body` for client mistakes. */

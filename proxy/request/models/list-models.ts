@@ -1,4 +1,4 @@
-import type { Exchange } from '../../call/exchange.ts'
+import type { Exchange } from '../../call/call.ts'
 import type { ForwardOutcome } from '../../common/reasons.ts'
 import { chooseReplicas, type ModelChoice } from './choose-replicas.ts'
 

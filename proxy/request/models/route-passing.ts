@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Exchange } from '../../call/exchange.ts'
+import type { Exchange } from '../../call/call.ts'
 import type { Reading } from '../../call/read-call.ts'
 import { readBody } from '../../http/read-body.ts'
 import { readModelName } from '../../http/receive/model-name.ts'

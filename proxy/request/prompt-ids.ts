@@ -1,5 +1,7 @@
 import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
 
 /** The member in which an API takes a list of prompts. */
 const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
@@ -15,4 +17,14 @@ export function hasOnePrompt(api: PromptApi, members: Json): boolean {
 export function isPromptList(api: PromptApi, members: Json): boolean {
   const key = listedIn[api]
   return key !== undefined && Array.isArray(members[key])
+}
+
+/** Returns the ids that an engine's reports may use for the prompts of a request. */
+export function idsOfPrompts(
+  { api, content: { members } }: Pick<Call, 'api' | 'content'>,
+  { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
+  request: RequestId,
+): RequestId[] {
+  const isList = isPromptList(api, members)
+  return replica.adapter.promptIds(request, { count: decision.sent.length, isList, rid: members.rid })
 }
