@@ -9,7 +9,6 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Decision, DecisionInput } from '../reuse/decision.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import type { CallContent } from './call-content.ts'
-import type { EngineUser } from './engine-user.ts'
 
 /**
  * The two ends of a client's request. `clientLeft` aborts if the client leaves before its answer is complete, and with
@@ -40,6 +39,13 @@ export interface Call
   /** the name that the model stands in for */
   readonly alias: string | undefined
   readonly isStream: boolean
+}
+
+/** Whom an engine takes a request for when it decides what to reuse. */
+export interface EngineUser {
+  readonly name: string
+  /** whose what it computes is; undefined: everybody's */
+  readonly owner: string | undefined
 }
 
 /** A request with the replica it goes to and the decision on how to send it. */

@@ -3,14 +3,7 @@ import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
 import { keyedDigest } from '../access/tenant.ts'
 import type { Replica } from '../replicas/replica.ts'
-import type { Call } from './call.ts'
-
-/** Whom an engine takes a request for when it decides what to reuse. */
-export interface EngineUser {
-  readonly name: string
-  /** whose what it computes is; undefined: everybody's */
-  readonly owner: string | undefined
-}
+import type { Call, EngineUser } from './call.ts'
 
 /**
  * Returns whom an engine takes a request for: whoever sent it, or whom a trusted gateway names in it; undefined if it
