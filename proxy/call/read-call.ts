@@ -52,13 +52,7 @@ export async function readCall(
   telemetry.calledBy(caller)
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
-  const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const body = await readBody(incoming, {
-    limit: pipeline.settings().limits.body_bytes,
-    share,
-    turn,
-    signal: clientLeft,
-  })
+  const body = await readBody(incoming, { limit: pipeline.settings().limits.body_bytes, share, signal: clientLeft })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {

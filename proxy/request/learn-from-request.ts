@@ -3,7 +3,7 @@ import { Transform } from 'node:stream'
 import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
 import { scanBody } from '../http/bounds/scan-body.ts'
 import { lightBytes } from '../http/bounds/work-limits.ts'
-import { isTooLarge } from '../http/receive/receive-whole.ts'
+import { isTooLarge } from '../http/receive/read-within-limits.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */

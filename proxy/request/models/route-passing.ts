@@ -41,12 +41,7 @@ export async function routePassing(
   if (!hasReadableBody(incoming)) return { replicas: await choose(pipeline, asked), body: undefined, release }
   const share = pipeline.bodyMemory.begin(tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const body = await readBody(incoming, {
-    limit: pipeline.settings().limits.body_bytes,
-    share,
-    turn,
-    signal: clientLeft,
-  })
+  const body = await readBody(incoming, { limit: pipeline.settings().limits.body_bytes, share, signal: clientLeft })
   try {
     const named = await readModelName(body, incoming.headers['content-type'], turn)
     const target = named && models.targetOf(named.name)
