@@ -1,7 +1,9 @@
+import { randomInt } from 'node:crypto'
 import type { ApiKeys } from '../access/api-keys.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import { RateLimits } from '../access/rate-limits.ts'
 import { createTenancy, type Tenancy } from '../access/tenancy.ts'
+import { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Log } from '../common/log.ts'
 import type { RedisFault } from '../common/reasons.ts'
 import { readOptions } from '../common/request-options.ts'
@@ -23,6 +25,7 @@ import { SharedTemplates } from '../redis/shared-templates.ts'
 import { BorderPositions } from '../request/borders/border-positions.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import { RequestIds } from '../request/request-ids.ts'
+import { createMetrics, type MetricSources, type Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { readDeclaredTemplates } from '../templates/declared-templates.ts'
 import { LearntTemplates } from '../templates/learner/learnt-templates.ts'
@@ -32,91 +35,108 @@ const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
 
-/** A pipeline whose configuration can change while it runs. */
-export interface LivePipeline {
-  readonly pipeline: Pipeline
-  /** Applies a new configuration, whose keys were read. Throws if it cannot, and then keeps the old one. */
-  reload(config: Config, keys: readonly KeyRecord[]): void
-  /** Connects to Redis, waiting at most this long, and begins to share state with other proxies. */
-  connect(longestMilliseconds: number): Promise<void>
-  close(): Promise<void>
+/** What the pipeline is built on. */
+type PipelineParts = Pick<
+  Pipeline,
+  'replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
+> & { readonly redis?: SharedRedis | undefined }
+
+/** What is exchanged with other proxies in the background. */
+interface Exchanged {
+  start(): void
+  close(milliseconds: number): Promise<void>
 }
 
-/** Builds the pipeline that requests go through. Throws a ConfigError if keys or templates cannot be used. */
-export function createPipeline(
-  config: Config,
-  parts: Pick<
-    Pipeline,
-    'replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
-  > & {
-    readonly redis?: SharedRedis | undefined
-  },
-): LivePipeline {
-  const { redis, ...given } = parts
-  const { replicas, chunks, templates, telemetry, log } = given
-  const memory = new MemoryConversationStore(conversationBytes)
-  const sharing = redis && toSharing(redis, telemetry)
-  const shared = sharing && new SharedConversationStore({ memory, ...sharing })
-  const sharedChunks = sharing && new SharedChunks({ chunks, ...sharing })
-  const rateLimits = new RateLimits()
-  const onChange = ({ entries }: ApiKeys): void => rateLimits.retain(entries)
-  const keyStore = new KeyStore(config.keys, { log, onChange })
-  const keepers = [given.pins, given.warmer]
-  for (const keeper of keepers) keeper.admits = (key) => keyStore.keys.admits(key)
-  const bodyMemory = createBodyMemory(config, telemetry)
-  let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
-  const prover = createProver(parts)
-  const recorder = createRecorder(config, replicas, telemetry, log)
-  const learnt = createLearntTemplates(parts)
-  const sharedTemplates = sharing && new SharedTemplates({ templates, learnt, ...sharing })
-  const sharedLimits = sharing && new SharedLimits({ limits: rateLimits, keys: () => keyStore.keys, ...sharing })
-  const exchanged = [sharedChunks, sharedTemplates, sharedLimits, redis?.hot]
-  let tenancy = createLiveTenancy(config, keyStore)
-  return {
-    pipeline: {
+/** What requests go through, whose configuration can change while it runs. */
+export class LivePipeline {
+  readonly pipeline: Pipeline
+  readonly #parts: PipelineParts
+  readonly #keyStore: KeyStore
+  /** what is shared through Redis, and exchanged in the background */
+  readonly #exchanged: readonly Exchanged[]
+  readonly #turns: SharedConversationStore | undefined
+  #settings: Settings
+  #tenancy: Tenancy
+
+  /** Throws a ConfigError if keys or templates cannot be used. */
+  constructor(config: Config, parts: PipelineParts) {
+    const { redis, ...given } = parts
+    const { replicas, chunks, templates, telemetry, log } = given
+    const memory = new MemoryConversationStore(conversationBytes)
+    const sharing = redis && toSharing(redis, telemetry)
+    const rateLimits = new RateLimits()
+    const onChange = ({ entries }: ApiKeys): void => rateLimits.retain(entries)
+    this.#parts = parts
+    this.#keyStore = new KeyStore(config.keys, { log, onChange })
+    for (const keeper of this.#keepers) keeper.admits = (key) => this.#keyStore.keys.admits(key)
+    this.#settings = toSettings(config, this.#keyStore, readDeclaredTemplates(config.templates))
+    this.#tenancy = createLiveTenancy(config, this.#keyStore)
+    const learnt = createLearntTemplates(parts)
+    this.#turns = sharing && new SharedConversationStore({ memory, ...sharing })
+    this.#exchanged = sharing
+      ? [
+          new SharedChunks({ chunks, ...sharing }),
+          new SharedTemplates({ templates, learnt, ...sharing }),
+          new SharedLimits({ limits: rateLimits, keys: () => this.#keyStore.keys, ...sharing }),
+          redis.hot,
+        ]
+      : []
+    this.pipeline = {
       ...given,
-      settings: () => settings,
-      tenancy: () => tenancy,
+      settings: () => this.#settings,
+      tenancy: () => this.#tenancy,
       learnt,
       models: replicas.models,
       rateLimits,
       heavyTurns: new HeavyTurns(),
-      bodyMemory,
-      recorder,
-      prover,
+      bodyMemory: createBodyMemory(config, telemetry),
+      recorder: createRecorder(config, replicas, telemetry, log),
+      prover: createProver(parts),
       borders: new BorderPositions(),
-      store: shared ?? memory,
-      sharedTurns: shared,
+      store: this.#turns ?? memory,
+      sharedTurns: this.#turns,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
       createMirror: () => createMirrors()(),
       now: telemetry.now,
-    },
-    reload: (next, keys) => {
-      const nextTenancy = createLiveTenancy(next, keyStore)
-      const templates = readDeclaredTemplates(next.templates)
-      tenancy = nextTenancy
-      // the store decides whether keys are required: a reload never lets everyone in
-      keyStore.reload(next.keys, keys)
-      // nobody will ask for what was computed under another salt
-      if (next.tenants.salt_secret !== settings.tenants.salt_secret) for (const keeper of keepers) keeper.clear()
-      settings = toSettings(next, keyStore, templates)
-      if (!settings.keepsWords) telemetry.words.clear()
-      log.level = next.logs.level
-      bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
-      setLimits(replicas, next)
-    },
-    connect: async (longestMilliseconds) => {
-      await redis?.connection.connect(longestMilliseconds)
-      for (const part of exchanged) part?.start()
-    },
-    close: async () => {
-      keyStore.close()
-      prover.close()
-      await learnt.close()
-      await recorder?.close()
-      await Promise.all([shared, ...exchanged].map((part) => part?.close(flushMilliseconds)))
-      redis?.connection.close()
-    },
+    }
+  }
+
+  /** Applies a new configuration, whose keys were read. Throws if it cannot, and then keeps the old one. */
+  reload(next: Config, keys: readonly KeyRecord[]): void {
+    const { telemetry, log, replicas } = this.#parts
+    const tenancy = createLiveTenancy(next, this.#keyStore)
+    const templates = readDeclaredTemplates(next.templates)
+    this.#tenancy = tenancy
+    // the store decides whether keys are required: a reload never lets everyone in
+    this.#keyStore.reload(next.keys, keys)
+    // nobody will ask for what was computed under another salt
+    if (next.tenants.salt_secret !== this.#settings.tenants.salt_secret)
+      for (const keeper of this.#keepers) keeper.clear()
+    this.#settings = toSettings(next, this.#keyStore, templates)
+    if (!this.#settings.keepsWords) telemetry.words.clear()
+    log.level = next.logs.level
+    this.pipeline.bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
+    for (const { admission } of replicas.all) admission.setLimits(toAdmissionLimits(next))
+  }
+
+  /** Connects to Redis, waiting at most this long, and begins to share state with other proxies. */
+  async connect(longestMilliseconds: number): Promise<void> {
+    await this.#parts.redis?.connection.connect(longestMilliseconds)
+    for (const part of this.#exchanged) part.start()
+  }
+
+  async close(): Promise<void> {
+    const { prover, learnt, recorder } = this.pipeline
+    this.#keyStore.close()
+    prover.close()
+    await learnt.close()
+    await recorder?.close()
+    await Promise.all([this.#turns, ...this.#exchanged].map((part) => part?.close(flushMilliseconds)))
+    this.#parts.redis?.connection.close()
+  }
+
+  get #keepers(): (Pipeline['pins'] | Pipeline['warmer'])[] {
+    return [this.#parts.pins, this.#parts.warmer]
   }
 }
 
@@ -126,10 +146,6 @@ function createBodyMemory(config: Config, { metrics }: Telemetry): BodyMemory {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
-}
-
-function setLimits({ all }: Pipeline['replicas'], config: Config): void {
-  for (const { admission } of all) admission.setLimits(toAdmissionLimits(config))
 }
 
 /** Throws a ConfigError if the folder cannot be written to. */
@@ -165,6 +181,22 @@ function toSharing(
   const onFault = (reason: RedisFault, count = 1): void => metrics.failOpen.inc({ reason }, count)
   countFaults(onFault)
   return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }
+}
+
+/** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
+export function createCountedChunks(
+  { chunks: { max_chunks } }: Pick<Config, 'chunks'>,
+  sources: Omit<MetricSources, 'knownChunks'>,
+): { readonly chunks: KnownChunks; readonly metrics: Metrics } {
+  const metrics = createMetrics({ knownChunks: () => chunks.size, ...sources })
+  const chunks = new KnownChunks({
+    maxChunks: max_chunks,
+    // random, so that proxies which share their chunks do not mix up their orders
+    source: randomInt(1, 2 ** 31 - 1),
+    onLearned: (source, count) => metrics.chunksLearned.inc({ source }, count),
+    onIgnored: (reason, count) => metrics.chunksIgnored.inc({ reason }, count),
+  })
+  return { chunks, metrics }
 }
 
 function createProver({ templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>): Prover {
