@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
 import type { Settings } from '../config/config.ts'
-import type { Leaving } from '../http/bounds/client-left.ts'
+import type { ClientLeft } from '../http/bounds/client-left.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision, DecisionInput } from '../reuse/decision.ts'
@@ -17,7 +17,7 @@ import type { CallContent } from './call-content.ts'
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  readonly clientLeft: Leaving
+  readonly clientLeft: ClientLeft
   readonly telemetry: RequestTelemetry
 }
 

@@ -128,7 +128,7 @@ export async function toFallBack(
   const { content, alias, settings, options } = call
   const model = alias === undefined ? undefined : pipeline.models.targetBehind(alias, call.model!)
   if (model === undefined) return undefined
-  const named = await readModelName(content.body, undefined, () => pipeline.heavyTurns.take())
+  const named = await readModelName(content.body, undefined, pipeline.heavyTurns)
   const body = named!.rename(model)
   const hygiene = hygieneOf(settings, options)
   content.readAgain(await readContent(pipeline, { ...call, body, isEncoded: false, hygiene }), body)
@@ -154,8 +154,7 @@ async function readContent(
   },
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
   const { learn, workLimits: limits, templates } = settings
-  const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const reading = { isEncoded, hygiene, limits, turn }
+  const reading = { isEncoded, hygiene, limits, turns: pipeline.heavyTurns }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
   const learnt = learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
   const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
@@ -174,7 +173,7 @@ async function namingTarget(
   body: Buffer,
 ): Promise<{ readonly body: Buffer; readonly alias?: string }> {
   if (models.aliases.size === 0) return { body }
-  const named = await readModelName(body, undefined, () => heavyTurns.take())
+  const named = await readModelName(body, undefined, heavyTurns)
   const target = named && models.targetOf(named.name)
   return target === undefined ? { body } : { body: named!.rename(target), alias: named!.name }
 }

@@ -14,7 +14,7 @@ import {
   type Span,
   valueStart,
 } from '../common/json/json-spans.ts'
-import { parseJson } from '../common/json/parse-json.ts'
+import { parseJson } from '../common/json/json-value.ts'
 import { withoutByteOrderMark } from '../http/receive/read-received.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
@@ -29,7 +29,7 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
 import { templateRemedies } from '../templates/declared-templates.ts'
-import { chooseReplicas } from './models/choose-replicas.ts'
+import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
@@ -54,7 +54,7 @@ export async function explain(
   api: string | undefined,
 ): Promise<string> {
   const call = await toExplainedCall(pipeline, incoming, body, api)
-  if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model!)
+  if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model)
   const layout = await recallAhead(pipeline, call)
   const routing = { ...pipeline, replicas: pipeline.replicas.preview(call.model) }
   const { replica, decision } = routeCall(routing, call, undefined, layout())

@@ -6,7 +6,7 @@ import { readCall, toFallBack, toRefused } from '../call/read-call.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { RefusedError, UnreachableError } from '../http/engine-failures.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
-import { chooseReplicas } from './models/choose-replicas.ts'
+import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
 import { idsOfPrompts } from './prompt-ids.ts'
 import { recallAhead } from './recall-ahead.ts'
@@ -35,7 +35,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
 }
 
 async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
-  const replicas = pipeline.replicas.serving(call.model) ?? (await chooseReplicas(pipeline, call.model!))
+  const replicas = pipeline.replicas.serving(call.model) ?? (await chooseReplicas(pipeline, call.model))
   const routing = replicas === pipeline.replicas ? pipeline : { ...pipeline, replicas }
   let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
   // nothing waits from here until the request is committed, so what the decision is based on stays true

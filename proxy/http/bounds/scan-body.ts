@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { addTo } from '#index/group-by.ts'
 import type { Span } from '../../common/json/json-spans.ts'
+import type { HeavyTurns } from './heavy-turns.ts'
 
 /** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
 export interface BodyScan {
@@ -37,19 +38,19 @@ const sliceBytes = 512 * 1024
 const longestEscape = 6
 
 /**
- * Scans a body in slices, and waits for `turn` between them. Linear, and about as fast as copying the body twice.
+ * Scans a body in slices, and waits for a turn before each. Linear, and about as fast as copying the body twice.
  * Counts cover the whole body, whether it is JSON or not.
  */
 export async function scanBody(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
-  turn: () => Promise<void>,
+  turns: Pick<HeavyTurns, 'take'>,
 ): Promise<BodyScan> {
   const scanner = new BodyScanner(bytes, wanted)
   // of a body that is read at once it is computed when it is wanted, which is seldom
   const sum = bytes.length > sliceBytes ? createHash('sha256') : undefined
   for (let at = 0; at < bytes.length; at += sliceBytes) {
-    if (sum) await turn()
+    if (sum) await turns.take()
     const end = Math.min(bytes.length, at + sliceBytes)
     scanner.read(end)
     sum?.update(bytes.subarray(at, end))

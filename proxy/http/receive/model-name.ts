@@ -1,6 +1,7 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../../common/errors.ts'
 import type { Span } from '../../common/json/json-spans.ts'
+import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 
 /** The model that a body names. */
@@ -25,11 +26,11 @@ const quote = 0x22
 export async function readModelName(
   body: Buffer,
   contentType: string | undefined,
-  turn: () => Promise<void>,
+  turns: Pick<HeavyTurns, 'take'>,
 ): Promise<ModelName | undefined> {
   return contentType?.trimStart().toLowerCase().startsWith('multipart/form-data')
     ? readForm(body, contentType)
-    : readJson(body, (await scanBody(body, wanted, turn)).members.get('model'))
+    : readJson(body, (await scanBody(body, wanted, turns)).members.get('model'))
 }
 
 function readJson(body: Buffer, spans: readonly Span[] | undefined): ModelName | undefined {

@@ -4,6 +4,7 @@ import { readExplicitContext } from '../../prompt/body/explicit-context.ts'
 import { countMessages } from '../../prompt/body/prompt.ts'
 import type { PromptBody } from '../../prompt/body/prompt-body.ts'
 import type { HygieneSettings } from '../../prompt/hygiene/apply-hygiene.ts'
+import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
 import { decidingMembers, WholeBody } from '../bounds/whole-body.ts'
 import {
@@ -27,8 +28,7 @@ interface ReadingOptions {
   readonly isEncoded: boolean
   readonly hygiene: HygieneSettings | undefined
   readonly limits: WorkLimits
-  /** Waits until other requests have been served. */
-  readonly turn: () => Promise<void>
+  readonly turns: Pick<HeavyTurns, 'take'>
 }
 
 /** A body read as far as the limits allow. */
@@ -43,15 +43,15 @@ export interface BoundedBody {
  * `too_large_to_rewrite` as the reason. Throws a `ProxyError` for client mistakes.
  */
 export async function readWithinLimits(api: PromptApi, body: Buffer, options: ReadingOptions): Promise<BoundedBody> {
-  const { isEncoded, hygiene, limits, turn } = options
-  const scan = body.length > scannedBytes ? await scanBody(body, decidingMembers, turn) : undefined
+  const { isEncoded, hygiene, limits, turns } = options
+  const scan = body.length > scannedBytes ? await scanBody(body, decidingMembers, turns) : undefined
   if (scan && isTooLarge(body.length, scan, limits)) {
     const received = receiveWhole(body, scan, isEncoded)
     const isKnown = received.whole?.hasOnePrompt(api)
     return { received: isKnown ? knownBy(scan, body, received) : received, isHeavy: false }
   }
   const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
-  if (isHeavy) await turn()
+  if (isHeavy) await turns.take()
   const received = readReceived(api, body, isEncoded, hygiene)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
