@@ -2,7 +2,6 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { Call, Exchange, RoutedCall } from '../call/call.ts'
-import type { Charge } from '../call/charge-call.ts'
 import { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
@@ -17,7 +16,7 @@ import { askedText } from '../reuse/asked-text.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { unknownMessages } from '../templates/learner/learnt-templates.ts'
 import { noteLists } from '../templates/note-lists.ts'
-import { AnswerObserver } from './answer-observer.ts'
+import { AnswerObserver, type Sending } from './answer-observer.ts'
 import type { ChosenBorders } from './borders/find-borders.ts'
 import type { Pipeline } from './pipeline.ts'
 import { idsOfPrompts } from './prompt-ids.ts'
@@ -30,41 +29,31 @@ import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
  */
 const headMilliseconds = 250
 
-/** A request on its way to one replica. */
-interface Sending {
-  readonly pipeline: Pipeline
-  readonly exchange: Exchange
-  readonly call: Call
-  readonly routed: RoutedCall
-  readonly request: RequestId
-  readonly charge: Charge
-}
-
 /**
  * Sends a request to its replica when its turn comes, and passes the answer back. Rejects while it can still be
  * retried.
  */
-export async function sendCall(sending: Sending): Promise<ForwardOutcome> {
-  const { pipeline, exchange, call, routed, request, charge } = sending
+export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<ForwardOutcome> {
+  const { pipeline, exchange, call, routed, request } = own
   const { replica, decision } = routed
   const { admission, breaker, cache } = replica
   const ids = idsOfPrompts(call, routed, request)
   const readsCache = replica.adapter.readsCache(call.content.members)
-  const trip = new Trip((error) => noteFault(pipeline, request, error))
+  const trip = new Trip((error) => {
+    pipeline.telemetry.metrics.failOpen.inc({ reason: 'internal_error' })
+    pipeline.log.error({ request, error }, 'a request is no longer followed in full: internal error')
+  })
+  const sending = { ...own, ids, trip }
   let takeBack = (): void => {}
   // before the request itself counts as demand
   const chosen = pipeline.borders.choose(replica, decision)
   try {
     trip.follow({ ended: () => cache.ended(ids) })
-    takeBack = commit(sending, ids, readsCache)
-    const follower = followAll(trip, sending, ids, chosen)
-    const observer = new AnswerObserver(pipeline, exchange, call, routed, {
-      request,
-      promptIds: ids,
-      charge,
-      trip,
-      predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : nothingHeld),
-    })
+    takeBack = commit(sending, readsCache)
+    const follower = followAll(sending, chosen)
+    const observer = new AnswerObserver(sending, () =>
+      readsCache ? follower.predict(decision.predictedCachedTokens) : nothingHeld,
+    )
     const turn = turnOf(call, routed, request)
     // from here on the client gets nothing, neither from the queue nor from the engine
     const comments = keepAlive(exchange, call, observer)
@@ -115,9 +104,7 @@ export async function sendCall(sending: Sending): Promise<ForwardOutcome> {
 
 /** Lets all follow the trip that learn from it. Returns what knows of the engine's own tokens. */
 function followAll(
-  trip: Trip,
-  { pipeline, exchange, call, routed }: Sending,
-  ids: RequestId[],
+  { pipeline, exchange, call, routed, ids, trip }: Sending,
   chosen: ChosenBorders | undefined,
 ): RequestFollower {
   const { replica } = routed
@@ -143,11 +130,6 @@ async function toMarkedRequest(
   const question = { api: call.api, request: plain }
   const positions = await borders.find(chosen.borders, routed.replica, routed.decision, question)
   return positions.length > 0 ? toEngineRequest(exchange, call, routed, request, positions) : plain
-}
-
-function noteFault({ telemetry, log }: Pipeline, request: RequestId, error: unknown): void {
-  telemetry.metrics.failOpen.inc({ reason: 'internal_error' })
-  log.error({ request, error }, 'a request is no longer followed in full: internal error')
 }
 
 function noteFailure({ breaker }: Replica, error: unknown): void {
@@ -177,11 +159,8 @@ function turnOf({ caller, priority, deadline }: Call, routed: RoutedCall, reques
  * Marks the request as sent, so that requests decided while it waits can follow its order. Returns what forgets how its
  * turns were sent.
  */
-function commit(
-  { pipeline, call, routed: { replica, decision, sharer, user }, request }: Sending,
-  ids: readonly RequestId[],
-  readsCache: boolean,
-): () => void {
+function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: boolean): () => void {
+  const { replica, decision, sharer, user } = routed
   const { store, processed, chunks } = pipeline
   if (decision.fault !== undefined) {
     pipeline.log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')

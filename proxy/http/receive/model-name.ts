@@ -3,6 +3,7 @@ import { ProxyError } from '../../common/errors.ts'
 import type { Span } from '../../common/json/json-spans.ts'
 import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { scanBody } from '../bounds/scan-body.ts'
+import { spliceBytes } from '../bounds/whole-body.ts'
 
 /** The model that a body names. */
 interface ModelName {
@@ -97,11 +98,10 @@ export function tooLongName(): ProxyError {
 }
 
 function replace(body: Buffer, spans: readonly Span[], text: string): Buffer {
-  const parts: Buffer[] = []
-  let at = 0
-  for (const { start, end } of spans) {
-    parts.push(body.subarray(at, start), Buffer.from(text))
-    at = end
-  }
-  return Buffer.concat([...parts, body.subarray(at)])
+  return Buffer.concat(
+    spliceBytes(
+      body,
+      spans.map((span) => ({ ...span, text })),
+    ),
+  )
 }
