@@ -11,6 +11,7 @@ import type { HeavyTurns } from '../http/bounds/heavy-turns.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../http/receive/model-name.ts'
 import { readWithinLimits } from '../http/receive/read-within-limits.ts'
+import type { HygieneSettings } from '../prompt/hygiene/apply-hygiene.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -73,14 +74,9 @@ export async function toCall(
   const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
   const { body, alias } = encoding === 'identity' ? await namingTarget(pipeline, given) : { body: given }
-  const { isHeavy, ...read } = await readContent(pipeline, {
-    api,
-    caller,
-    settings,
-    body,
-    isEncoded: encoding !== 'identity',
-    hygiene: hygieneOf(settings, options),
-  })
+  const isEncoded = encoding !== 'identity'
+  const hygiene = hygieneOf(settings, options)
+  const { isHeavy, ...read } = await readContent(pipeline, { api, caller, settings }, body, { isEncoded, hygiene })
   const content = new CallContent(body, share, read)
   const { model, stream } = content.members
   if (pipeline.models.isNeeded && read.received.whole?.isTooLong('model')) throw tooLongName()
@@ -112,7 +108,7 @@ export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Ca
   const { content, settings } = call
   if (content.received.tidied.includes('placement')) {
     const hygiene = { ...settings.hygiene, behind_history: [] }
-    content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
+    content.readAgain(await readContent(pipeline, call, content.body, { hygiene }))
   }
   return { ...call, isRefused: true }
 }
@@ -131,7 +127,7 @@ export async function toFallBack(
   const named = await readModelName(content.body, undefined, pipeline.heavyTurns)
   const body = named!.rename(model)
   const hygiene = hygieneOf(settings, options)
-  content.readAgain(await readContent(pipeline, { ...call, body, isEncoded: false, hygiene }), body)
+  content.readAgain(await readContent(pipeline, call, body, { hygiene }), body)
   return { ...call, model }
 }
 
@@ -139,30 +135,20 @@ type ReadingBodies = Pick<Reading, 'chunks' | 'learnt' | 'heavyTurns'>
 
 /** Reads a body, and prepares to find lists in it. */
 async function readContent(
-  pipeline: ReadingBodies,
-  {
-    api,
-    caller: { tenant },
-    settings,
-    body,
-    isEncoded,
-    hygiene,
-  }: Pick<Call, 'api' | 'caller' | 'settings'> & {
-    readonly body: Buffer
-    readonly isEncoded: boolean
-    readonly hygiene: Settings['hygiene'] | undefined
-  },
+  { chunks, learnt, heavyTurns }: ReadingBodies,
+  { api, caller: { tenant }, settings }: Pick<Call, 'api' | 'caller' | 'settings'>,
+  body: Buffer,
+  { isEncoded = false, hygiene }: { readonly isEncoded?: boolean; readonly hygiene: HygieneSettings | undefined },
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
   const { learn, workLimits: limits, templates } = settings
-  const reading = { isEncoded, hygiene, limits, turns: pipeline.heavyTurns }
+  const reading = { isEncoded, hygiene, limits, turns: heavyTurns }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
-  const learnt = learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
-  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
-  return { received, certain, isHeavy }
+  const found = learn ? learnt.finderFor({ tenant, api }) : undefined
+  return { received, certain: new CertainLists(chunks.finderFor(tenant), templates, found), isHeavy }
 }
 
 /** What may be tidied up. Placement only in modes that move lists, and only if the request lets its own be moved. */
-function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Settings['hygiene'] | undefined {
+function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): HygieneSettings | undefined {
   if (mode === 'off') return undefined
   return mode === 'shadow' || reorder === false ? { ...hygiene, behind_history: [] } : hygiene
 }

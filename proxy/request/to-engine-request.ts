@@ -24,15 +24,17 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
  */
 export function toEngineRequest(
   { incoming, telemetry }: Exchange,
-  { api, caller, content: { body, received, members }, settings, isStream }: Call,
+  call: Call,
   routed: RoutedCall,
   request: RequestId,
   borders: readonly number[] = [],
 ): EngineRequest {
+  const { caller, settings, isStream } = call
+  const { body, received, members } = call.content
   const { replica, decision } = routed
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
   const tags = replica.adapter.tagRequest(request, salt, members)
-  const wishes = wishesOf(routed, api, { isTrusted: caller.isTrusted === true, borders })
+  const wishes = wishesOf(routed, call, borders)
   const parts = received.whole?.write(tags.members, wishes) ?? [
     bytesToSend(body, received.prompt, decision.splices, tags.members, wishes),
   ]
@@ -57,43 +59,31 @@ export function toEngineRequest(
   }
 }
 
-/** What a request says to this replica's plugins besides what its client wishes. */
-interface Told {
-  /** a trusted gateway may have named another user */
-  readonly isTrusted: boolean
-  /** where checkpoints are to be kept, in tokens */
-  readonly borders: readonly number[]
-}
-
-/** Returns what the request asks of this replica's plugins, and tells them. */
-function wishesOf(routed: RoutedCall, api: Call['api'], told: Told): EngineWish[] {
-  const { pages } = routed.decision.options
-  const { adapter } = routed.replica
-  const wish = wishForReuse(routed, api, told)
-  // harmless for an engine that could select pages but does not: nothing there reads the member
-  const member = pages === undefined ? undefined : adapter.pagesMember(api)
-  if (member === undefined) return wish ? [wish] : []
-  if (wish?.member === member) return [{ ...wish, also: { reprise_pages: pages } }]
-  return [...(wish ? [wish] : []), { member, own: 'reprise_pages', value: pages }]
-}
-
-function wishForReuse(
+/** Returns what the request asks of this replica's plugins, and tells them besides what its client wishes. */
+function wishesOf(
   { replica, decision, user }: RoutedCall,
-  api: Call['api'],
-  { isTrusted, borders }: Told,
-): EngineWish | undefined {
+  { api, caller }: Call,
+  borders: readonly number[],
+): EngineWish[] {
   const { reuse: offer, adapter, checkpoints } = replica
-  const { reuse } = decision.options
-  const own = user && { user: user.name }
+  const { reuse, pages } = decision.options
+  const told = user && { user: user.name }
+  // whom a trusted gateway names counts
+  const set = caller.isTrusted ? undefined : told
   const value = {
-    ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
+    ...(offer && reuse !== undefined && { reuse: grantedWish(offer, reuse) }),
     ...questionFor(replica, decision),
-    ...(borders.length > 0 ? { borders, key: checkpoints?.key } : {}),
-    ...(isTrusted ? own : {}),
+    ...(borders.length > 0 && { borders, key: checkpoints?.key }),
+    ...(!set && told),
   }
-  const set = isTrusted ? undefined : own
   const member = set || Object.keys(value).length > 0 ? adapter.reuseMember(api) : undefined
-  return member === undefined ? undefined : { member, own: 'reprise', value, ...(set ? { set } : {}) }
+  // harmless for an engine that could select pages but does not: nothing there reads the member
+  const pagesMember = pages === undefined ? undefined : adapter.pagesMember(api)
+  const also = pagesMember === member ? { reprise_pages: pages } : undefined
+  const wishes: EngineWish[] = []
+  if (member !== undefined) wishes.push({ member, own: 'reprise', value, ...(set && { set }), ...(also && { also }) })
+  if (pagesMember !== undefined && !also) wishes.push({ member: pagesMember, own: 'reprise_pages', value: pages })
+  return wishes
 }
 
 /** Where the question stands, for an engine that reuses at any position and would take something else for it. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { ApiKeys } from '../access/api-keys.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import { RateLimits } from '../access/rate-limits.ts'
-import { createTenancy, type Tenancy } from '../access/tenancy.ts'
+import { Tenancy } from '../access/tenancy.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Log } from '../common/log.ts'
 import type { RedisFault } from '../common/reasons.ts'
@@ -70,7 +70,7 @@ export class LivePipeline {
     this.#keyStore = new KeyStore(config.keys, { log, onChange })
     for (const keeper of this.#keepers) keeper.admits = (key) => this.#keyStore.keys.admits(key)
     this.#settings = toSettings(config, this.#keyStore, readDeclaredTemplates(config.templates))
-    this.#tenancy = createLiveTenancy(config, this.#keyStore)
+    this.#tenancy = toTenancy(config, this.#keyStore)
     const learnt = createLearntTemplates(parts)
     this.#turns = sharing && new SharedConversationStore({ memory, ...sharing })
     this.#exchanged = sharing
@@ -104,7 +104,7 @@ export class LivePipeline {
   /** Applies a new configuration, whose keys were read. Throws if it cannot, and then keeps the old one. */
   reload(next: Config, keys: readonly KeyRecord[]): void {
     const { telemetry, log, replicas } = this.#parts
-    const tenancy = createLiveTenancy(next, this.#keyStore)
+    const tenancy = toTenancy(next, this.#keyStore)
     const templates = readDeclaredTemplates(next.templates)
     this.#tenancy = tenancy
     // the store decides whether keys are required: a reload never lets everyone in
@@ -216,8 +216,8 @@ function createLearntTemplates({ telemetry, log }: Pick<Pipeline, 'telemetry' | 
   })
 }
 
-function createLiveTenancy({ tenants: { from, trusted_peers: trustedPeers } }: Config, { keys }: KeyStore): Tenancy {
-  return createTenancy({ keys, trustedPeers, from })
+function toTenancy({ tenants: { from, trusted_peers: trustedPeers } }: Config, { keys }: KeyStore): Tenancy {
+  return new Tenancy({ keys, trustedPeers, from })
 }
 
 /** Whether words of prompts may be kept for people to read. */
