@@ -4,9 +4,8 @@ import { expect, test } from 'vitest'
 import { ProxyError } from '../common/errors.ts'
 import { ApiKeys } from './api-keys.ts'
 import { hashOf } from './hash-key.ts'
-import { Tenancy } from './tenancy.ts'
+import { readPeers, Tenancy } from './tenancy.ts'
 import { tenantName } from './tenant.ts'
-import { readPeers } from './trusted-peers.ts'
 
 const open = new ApiKeys(undefined)
 const keys = new ApiKeys([

@@ -1,4 +1,4 @@
-import { asksForKeys } from '../access/key-record.ts'
+import { asksForKeys } from '../access/api-keys.ts'
 import type { Config, WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'

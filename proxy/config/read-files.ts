@@ -1,5 +1,5 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import type { KeyRecord } from '../access/key-record.ts'
+import type { KeyRecord } from '../access/api-keys.ts'
 import type { ListenerTls } from '../http/listener.ts'
 import type { Config, EngineConfig } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'

@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
-import { asksForKeys } from '../access/key-record.ts'
+import { asksForKeys } from '../access/api-keys.ts'
 import type { Config } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 

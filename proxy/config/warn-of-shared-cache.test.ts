@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { KeyRecord, KeysConfig } from '../access/key-record.ts'
+import type { KeyRecord, KeysConfig } from '../access/api-keys.ts'
 import type { EngineConfig } from './config.ts'
 import { findEngineWarnings } from './start-warnings.ts'
 

@@ -11,7 +11,7 @@ import type { Leaving } from './bounds/client-left.ts'
 import { RefusedError, UnreachableError } from './engine-failures.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
-import { longestError, toErrorEvent } from './late-error.ts'
+import { longestError, toErrorEvent } from './keep-alive.ts'
 import { withRelativeLocations } from './relative-location.ts'
 import { switchProtocols } from './switch-protocols.ts'
 

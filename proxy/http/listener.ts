@@ -13,7 +13,7 @@ import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../common/errors.ts'
 import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress } from './forwarded-headers.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */

@@ -1,6 +1,6 @@
 import { noKnownTurns } from '#index/conversation-store.ts'
 import { type Call, type RoutedCall, toDecisionInput } from '../call/call.ts'
-import { TimeSlices } from '../http/bounds/time-slices.ts'
+import { TimeSlices } from '../http/bounds/event-loop.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { Wording } from '../prompt/wording.ts'

@@ -11,7 +11,7 @@ import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
 import { asksForData } from '../prompt/demands/answer-data.ts'
 import type { Pipeline } from './pipeline.ts'
-import { hasOnePrompt } from './prompt-ids.ts'
+import { hasOnePrompt } from './request-ids.ts'
 
 /** A request on its way to one replica. */
 export interface Sending {

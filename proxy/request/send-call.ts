@@ -19,7 +19,7 @@ import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver, type Sending } from './answer-observer.ts'
 import type { ChosenBorders } from './borders/find-borders.ts'
 import type { Pipeline } from './pipeline.ts'
-import { idsOfPrompts } from './prompt-ids.ts'
+import { idsOfPrompts } from './request-ids.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
 

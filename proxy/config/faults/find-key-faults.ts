@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../../access/key-record.ts'
+import type { KeyRecord } from '../../access/api-keys.ts'
 import type { SettingFault } from './check-settings.ts'
 
 /** Finds keys without a name or with two limits of tokens, keys that are listed twice, and invalid dates; paths start at the list. */

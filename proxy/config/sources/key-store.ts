@@ -1,6 +1,5 @@
-import { ApiKeys } from '../../access/api-keys.ts'
-import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
-import { asksForKeys } from '../../access/key-record.ts'
+import type { KeyRecord, KeysConfig } from '../../access/api-keys.ts'
+import { ApiKeys, asksForKeys } from '../../access/api-keys.ts'
 import { readVersion } from '../../common/read-version.ts'
 import { readKeyRecords } from './read-key-records.ts'
 import { watchFiles } from './watch-files.ts'

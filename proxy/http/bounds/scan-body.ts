@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { addTo } from '#index/group-by.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-import type { HeavyTurns } from './heavy-turns.ts'
+import type { HeavyTurns } from './event-loop.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

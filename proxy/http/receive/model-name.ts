@@ -1,7 +1,7 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../../common/errors.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-import type { HeavyTurns } from '../bounds/heavy-turns.ts'
+import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 import { spliceBytes } from '../bounds/whole-body.ts'
 

@@ -4,7 +4,7 @@ import { readExplicitContext } from '../../prompt/body/explicit-context.ts'
 import { countMessages } from '../../prompt/body/prompt.ts'
 import type { PromptBody } from '../../prompt/body/prompt-body.ts'
 import type { HygieneSettings } from '../../prompt/hygiene/apply-hygiene.ts'
-import type { HeavyTurns } from '../bounds/heavy-turns.ts'
+import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
 import { decidingMembers, WholeBody } from '../bounds/whole-body.ts'
 import {

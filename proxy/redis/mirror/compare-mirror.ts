@@ -1,6 +1,6 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { TimeSlices } from '../../http/bounds/time-slices.ts'
+import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { MirrorChanges } from './mirror-changes.ts'
 import type { MirrorFollower } from './mirror-follower.ts'
 
