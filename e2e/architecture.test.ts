@@ -45,7 +45,7 @@ const floors = {
   'proxy/http': { bounds: [], receive: ['bounds'] },
   'proxy/idle': inOrder('warming', 'pins', 'prove'),
   'proxy/replicas': inOrder('reports', 'mirror', 'events', 'discovery'),
-  'proxy/request': { borders: [], models: [] },
+  'proxy/request': { borders: [] },
   'proxy/config': {
     schema: [],
     faults: ['schema'],

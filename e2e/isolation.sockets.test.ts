@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { KeyRecord } from '#proxy/access/key-record.ts'
+import type { KeyRecord } from '#proxy/access/api-keys.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
 import { keysIn } from './keys-file.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, namesIn, placedIn } from './placed-blocks.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KeysConfig } from '#proxy/access/key-record.ts'
+import type { KeysConfig } from '#proxy/access/api-keys.ts'
 
 let folder: string | undefined
 let files = 0

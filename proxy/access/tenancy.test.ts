@@ -4,9 +4,8 @@ import { expect, test } from 'vitest'
 import { ProxyError } from '../common/errors.ts'
 import { ApiKeys } from './api-keys.ts'
 import { hashOf } from './hash-key.ts'
-import { createTenancy, type Tenancy } from './tenancy.ts'
+import { readPeers, Tenancy } from './tenancy.ts'
 import { tenantName } from './tenant.ts'
-import { readPeers } from './trusted-peers.ts'
 
 const open = new ApiKeys(undefined)
 const keys = new ApiKeys([
@@ -20,7 +19,7 @@ function from(remoteAddress: string | undefined, headers: IncomingHttpHeaders): 
 
 function refusal(headers: IncomingHttpHeaders): ProxyError {
   try {
-    createTenancy({ keys, trustedPeers: ['10.0.0.0/8'] }).identify(from('10.0.0.1', headers))
+    new Tenancy({ keys, trustedPeers: ['10.0.0.0/8'] }).identify(from('10.0.0.1', headers))
   } catch (error) {
     if (error instanceof ProxyError) return error
   }
@@ -28,7 +27,7 @@ function refusal(headers: IncomingHttpHeaders): ProxyError {
 }
 
 test('keys of one tenant share it, whichever way they are shown', () => {
-  const tenancy = createTenancy({ keys, trustedPeers: [] })
+  const tenancy = new Tenancy({ keys, trustedPeers: [] })
   for (const headers of [
     { authorization: 'Bearer sk-1' },
     { authorization: 'bearer  sk-2 ' },
@@ -50,7 +49,7 @@ test('without a valid key no one comes in, not even a trusted peer', () => {
 })
 
 test('the control plane asks about a tenant without its key, or by it', () => {
-  const tenancy = createTenancy({ keys, trustedPeers: ['127.0.0.1'] })
+  const tenancy = new Tenancy({ keys, trustedPeers: ['127.0.0.1'] })
   expect(tenancy.suppose(from('192.0.2.1', {}))).toEqual({ tenant: 'default', key: undefined })
   expect(tenancy.suppose(from('192.0.2.1', { authorization: 'Bearer admin', 'x-api-key': 'sk-1' })).tenant).toBe(
     'key:acme',
@@ -63,7 +62,7 @@ test('the control plane asks about a tenant without its key, or by it', () => {
 })
 
 test('a key that the control plane asks about has to be one, where keys are configured', () => {
-  const tenancy = createTenancy({ keys, trustedPeers: [] })
+  const tenancy = new Tenancy({ keys, trustedPeers: [] })
   const ask = (): unknown => tenancy.suppose(from('127.0.0.1', { 'x-reprise-key': 'sk-9' }))
   expect(ask).toThrowError(expect.objectContaining({ code: 'invalid_body' }))
   expect(ask).toThrowError(/x-reprise-key is no API key that is known here/)
@@ -71,13 +70,13 @@ test('a key that the control plane asks about has to be one, where keys are conf
 })
 
 test('the control plane asks about whoever shows any bearer, where no keys are configured', () => {
-  const tenancy = createTenancy({ keys: open, trustedPeers: [] })
+  const tenancy = new Tenancy({ keys: open, trustedPeers: [] })
   const app = tenancy.identify(from('192.0.2.1', { authorization: 'Bearer appkey' }))
   expect(tenancy.suppose(from('127.0.0.1', { authorization: 'Bearer admin', 'x-reprise-key': 'appkey' }))).toEqual(app)
 })
 
 test('the control plane asks about a tenant by the name that logs give it', () => {
-  const tenancy = createTenancy({ keys: open, trustedPeers: ['10.0.0.1'] })
+  const tenancy = new Tenancy({ keys: open, trustedPeers: ['10.0.0.1'] })
   const callers = [
     from('192.0.2.1', { authorization: 'Bearer appkey' }),
     from('192.0.2.1', {}),
@@ -88,14 +87,14 @@ test('the control plane asks about a tenant by the name that logs give it', () =
   expect(asked.map((incoming) => tenancy.suppose(incoming))).toEqual(
     callers.map(({ tenant, key }) => ({ tenant, key })),
   )
-  const stranger = createTenancy({ keys: open, trustedPeers: [] })
+  const stranger = new Tenancy({ keys: open, trustedPeers: [] })
   expect(stranger.suppose(asked[0]!).tenant).toMatch(/^header:/)
 })
 
 test('tenants are told apart by the header alone, or not at all, where that is configured', () => {
   const shown = { authorization: 'Bearer x', 'x-reprise-tenant': 't' }
   const tenantsOf = (source: 'header' | 'none', own = open): string[] => {
-    const tenancy = createTenancy({ keys: own, trustedPeers: ['10.0.0.1'], from: source })
+    const tenancy = new Tenancy({ keys: own, trustedPeers: ['10.0.0.1'], from: source })
     const bearer = { ...shown, authorization: 'Bearer sk-1' }
     return ['10.0.0.1', '10.0.0.2'].map((address) => tenancy.identify(from(address, bearer)).tenant)
   }
@@ -106,7 +105,7 @@ test('tenants are told apart by the header alone, or not at all, where that is c
 })
 
 test('only trusted peers name the tenant', () => {
-  const tenancy = createTenancy({ keys, trustedPeers: ['10.0.0.0/8', '::1', 'fd00::/8'] })
+  const tenancy = new Tenancy({ keys, trustedPeers: ['10.0.0.0/8', '::1', 'fd00::/8'] })
   const headers = { authorization: 'Bearer sk-1', 'x-reprise-tenant': 'user 7' }
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '::1', 'fd12::1', 'fd12::1%eth0'])
     expect(tenancy.identify(from(address, headers)).tenant).toBe('header:user 7')
@@ -116,7 +115,7 @@ test('only trusted peers name the tenant', () => {
 })
 
 test('without keys the tenant is a hash of what was shown, and the header counts from trusted peers alone', () => {
-  const tenancy = createTenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
+  const tenancy = new Tenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
   const shown = { authorization: 'Bearer x', 'x-reprise-tenant': 't' }
   expect(tenancy.identify(from('127.0.0.1', shown))).toEqual({
     tenant: 'header:t',
@@ -131,11 +130,11 @@ test('without keys the tenant is a hash of what was shown, and the header counts
 })
 
 test('names of different origin never make one tenant', () => {
-  const tenancy = createTenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
+  const tenancy = new Tenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
   const check = (named: string, shown: string): void => {
     const byHeader = tenancy.identify(from('127.0.0.1', { 'x-reprise-tenant': named })).tenant
     const byHash = tenancy.identify(from('127.0.0.1', { authorization: shown })).tenant
-    const byKey = createTenancy({
+    const byKey = new Tenancy({
       keys: new ApiKeys([{ tenant: named, sha256: hashOf('k').toString('hex') }]),
       trustedPeers: [],
     }).identify(from('127.0.0.1', { 'x-api-key': 'k' })).tenant
@@ -145,7 +144,7 @@ test('names of different origin never make one tenant', () => {
 })
 
 test('a name without end is refused', () => {
-  const tenancy = createTenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
+  const tenancy = new Tenancy({ keys: open, trustedPeers: ['127.0.0.1'] })
   expect(() => tenancy.identify(from('127.0.0.1', { 'x-reprise-tenant': 'x'.repeat(257) }))).toThrow(/257 characters/)
 })
 

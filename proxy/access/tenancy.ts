@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import { ProxyError } from '../common/errors.ts'
+import { ConfigError, ProxyError } from '../common/errors.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
 import { defaultTenant, type TenantSource, tenantName, tenantOf } from './tenant.ts'
-import { readPeers } from './trusted-peers.ts'
 
 /** Who sent a request. */
 export interface Caller {
@@ -13,20 +13,6 @@ export interface Caller {
   readonly key: KeyEntry | undefined
   /** a gateway that is trusted to name the tenant, and so its users */
   readonly isTrusted?: boolean
-}
-
-/** Determines who sent a request. */
-export interface Tenancy {
-  /** Throws `unauthorized` if a key is required and no valid one is presented. */
-  identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
-  /**
-   * Determines whose request this would be, without requiring a key: for the control plane, which has already admitted
-   * its caller. The caller may name a tenant (`x-reprise-tenant`), also by its name in logs, or pass someone else's key
-   * (`x-reprise-key`). Throws `invalid_body` if keys are configured and this is none of them.
-   */
-  suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
-  /** Whether who connects from there may name the tenant. */
-  trusts({ socket }: Pick<IncomingMessage, 'socket'>): boolean
 }
 
 interface TenancyOptions {
@@ -41,48 +27,73 @@ const longestName = 256
 /** The control plane can resolve the names in logs of this many most recent tenants. */
 const mostNamed = 10_000
 
+type Incoming = Pick<IncomingMessage, 'headers' | 'socket'>
+
 /**
- * Determines tenants by API key, or by the header of a gateway that is trusted to name them. A prefix marks the source
- * of a name, so that names from different sources never coincide.
+ * Determines who sent a request: tenants by API key, or by the header of a gateway that is trusted to name them. A
+ * prefix marks the source of a name, so that names from different sources never coincide.
  */
-export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptions): Tenancy {
-  const peers = readPeers(trustedPeers)
-  const toCaller = ({ headers, socket }: Parameters<Tenancy['identify']>[0], key: KeyEntry | undefined): Caller => {
-    const isTrusted = peers.has(socket.remoteAddress)
-    return { tenant: toTenant(headers, key, isTrusted), key, ...(isTrusted && { isTrusted }) }
+export class Tenancy {
+  readonly #keys: ApiKeys
+  readonly #peers: ReturnType<typeof readPeers>
+  readonly #from: TenantSource
+  readonly #namesByTenant = new LRUCache<string, string>({ max: mostNamed })
+
+  /** Throws a ConfigError for peers that are no addresses. */
+  constructor({ keys, trustedPeers, from = 'key' }: TenancyOptions) {
+    this.#keys = keys
+    this.#peers = readPeers(trustedPeers)
+    this.#from = from
   }
-  const toTenant = (headers: IncomingHttpHeaders, key: KeyEntry | undefined, isTrusted: boolean): string => {
-    if (from === 'none') return defaultTenant
+
+  /** Throws `unauthorized` if a key is required and no valid one is presented. */
+  identify(incoming: Incoming): Caller {
+    const caller = this.#toCaller(incoming, this.#keys.isOpen ? undefined : authorize(this.#keys, incoming.headers))
+    const { tenant } = caller
+    // every request comes through here, and computing a name takes a digest
+    if (this.#namesByTenant.get(tenant) === undefined) this.#namesByTenant.set(tenant, tenantName(tenant))
+    return caller
+  }
+
+  /**
+   * Determines whose request this would be, without requiring a key: for the control plane, which has already admitted
+   * its caller. The caller may name a tenant (`x-reprise-tenant`), also by its name in logs, or pass someone else's key
+   * (`x-reprise-key`). Throws `invalid_body` if keys are configured and this is none of them.
+   */
+  suppose({ headers, socket }: Incoming): Caller {
+    const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
+    if (typeof named === 'string' && named !== '') return { tenant: this.#toNamed(named), key: undefined }
+    if (typeof shown !== 'string' || shown === '')
+      return this.#toCaller({ headers, socket }, findKey(this.#keys, headers))
+    const asked = { authorization: `Bearer ${shown}` }
+    const key = findKey(this.#keys, asked)
+    if (!key && !this.#keys.isOpen) throw unknownKey()
+    return this.#toCaller({ headers: asked, socket }, key)
+  }
+
+  /** Whether who connects from there may name the tenant. */
+  trusts({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+    return this.#peers.has(socket.remoteAddress)
+  }
+
+  #toCaller({ headers, socket }: Incoming, key: KeyEntry | undefined): Caller {
+    const isTrusted = this.trusts({ socket })
+    return { tenant: this.#toTenant(headers, key, isTrusted), key, ...(isTrusted && { isTrusted }) }
+  }
+
+  #toTenant(headers: IncomingHttpHeaders, key: KeyEntry | undefined, isTrusted: boolean): string {
+    if (this.#from === 'none') return defaultTenant
     const named = headers['x-reprise-tenant']
     if (typeof named === 'string' && named !== '' && isTrusted) return `header:${checkName(named)}`
     if (key) return `key:${key.tenant}`
-    return from === 'header' ? defaultTenant : tenantOf(headers)
+    return this.#from === 'header' ? defaultTenant : tenantOf(headers)
   }
-  const namesByTenant = new LRUCache<string, string>({ max: mostNamed })
-  const toNamed = (name: string): string => {
-    if (from === 'none') return defaultTenant
-    if (keys.entries.some(({ tenant }) => tenant === name)) return `key:${name}`
-    const known = [...namesByTenant.entries()].find(([, logged]) => logged === name)
+
+  #toNamed(name: string): string {
+    if (this.#from === 'none') return defaultTenant
+    if (this.#keys.entries.some(({ tenant }) => tenant === name)) return `key:${name}`
+    const known = [...this.#namesByTenant.entries()].find(([, logged]) => logged === name)
     return known?.[0] ?? `header:${checkName(name)}`
-  }
-  const note = (caller: Caller): Caller => {
-    const { tenant } = caller
-    // every request comes through here, and computing a name takes a digest
-    if (namesByTenant.get(tenant) === undefined) namesByTenant.set(tenant, tenantName(tenant))
-    return caller
-  }
-  return {
-    identify: (incoming) => note(toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers))),
-    trusts: ({ socket }) => peers.has(socket.remoteAddress),
-    suppose: ({ headers, socket }) => {
-      const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
-      if (typeof named === 'string' && named !== '') return { tenant: toNamed(named), key: undefined }
-      if (typeof shown !== 'string' || shown === '') return toCaller({ headers, socket }, findKey(keys, headers))
-      const asked = { authorization: `Bearer ${shown}` }
-      const key = findKey(keys, asked)
-      if (!key && !keys.isOpen) throw unknownKey()
-      return toCaller({ headers: asked, socket }, key)
-    },
   }
 }
 
@@ -117,4 +128,32 @@ function checkName(name: string): string {
     'invalid_body',
     `x-reprise-tenant has ${name.length} characters: at most ${longestName} are taken.`,
   )
+}
+
+/** Reads addresses and ranges, as in 10.0.0.0/8, ::1 or fd00::/8; throws a ConfigError for anything else. */
+export function readPeers(ranges: readonly string[]): { has(address: string | undefined): boolean } {
+  const list = new BlockList()
+  for (const range of ranges) addRange(list, range)
+  return {
+    has: (address) => {
+      if (address === undefined || ranges.length === 0) return false
+      const plain = plainAddress(address)
+      const version = isIP(plain)
+      return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
+    },
+  }
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range.trim()) ?? []
+  const version = isIP(address)
+  const longest = version === 4 ? 32 : 128
+  if (version === 0 || Number(bits ?? 0) > longest)
+    throw new ConfigError(`'${range}' is neither an address nor a range: write for example 10.0.0.0/8 or ::1`)
+  list.addSubnet(address, Number(bits ?? longest), version === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** Turns IPv4 over an IPv6 socket into plain IPv4, and drops the zone of a link-local address. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Log } from '../common/log.ts'
-import { clientAddress } from '../http/client-address.ts'
+import { clientAddress } from '../http/forwarded-headers.ts'
 
 /** A flood of refused requests must not fill the disk: beyond this many lines a minute, they are counted. */
 const refusalsPerMinute = 10

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../common/errors.ts'
-import { parseJson } from '../common/json/parse-json.ts'
+import { parseJson } from '../common/json/json-value.ts'
 import type { Mode } from '../common/settings.ts'
 import type { ServerEnv } from '../http/listen.ts'
 import { readBody } from '../http/read-body.ts'

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
 import { BodyRewriter } from './body-rewriter.ts'
 import type { CitationMap } from './citations/citation-labels.ts'
-import { createAnswerRewriter } from './create-answer-rewriter.ts'
-import type { AnswerApi } from './find-answer-texts.ts'
 import { choicesEach, PromptLabels } from './prompt-labels.ts'
 
 const map: CitationMap = [
@@ -17,7 +16,7 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: AnswerApi, limits?: AnswerLimits): AnswerRewriter {
+function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
   return createAnswerRewriter(api, 'application/json', new PromptLabels([map], 1), limits)!
 }
 
@@ -27,7 +26,7 @@ function rewrite(rewriter: AnswerRewriter, body: Buffer): Buffer {
 }
 
 // «…» marks a text that is mapped; everything else stays
-const bodies: [string, AnswerApi, string][] = [
+const bodies: [string, PromptApi, string][] = [
   [
     'a chat completion',
     'chat_completions',
@@ -146,7 +145,7 @@ test('with nothing to map there is no rewriter', () => {
 
 describe('each choice of an answer to several prompts is mapped with the labels of its own prompt', () => {
   const maps = ['2', '3', '4'].map((to): CitationMap => [{ prefix: '', labels: new Map([['1', to]]) }])
-  const answer = (api: AnswerApi, labels: PromptLabels, body: unknown): unknown =>
+  const answer = (api: PromptApi, labels: PromptLabels, body: unknown): unknown =>
     JSON.parse(
       String(rewrite(createAnswerRewriter(api, 'application/json', labels)!, Buffer.from(JSON.stringify(body)))),
     )

@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { tryJson } from '#engine-adapters/json-object.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { GatheredBytes } from '../common/gathered-bytes.ts'
 import { applySplices } from '../common/json/json-spans.ts'
-import type { AnswerRewriter } from './answer-rewriter.ts'
 import { CitationMapper } from './citations/map-citations.ts'
-import { GatheredBytes } from './events/gathered-bytes.ts'
-import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'
+import { findAnswerTexts } from './find-answer-texts.ts'
 import type { PromptLabels } from './prompt-labels.ts'
 import { spliceString } from './splice-string.ts'
 
 const defaultLongestBody = 16 * 1024 * 1024
 
 /** Maps the citations in an answer that is one JSON document, once it is complete. */
-export class BodyRewriter implements AnswerRewriter {
-  readonly #api: AnswerApi
+export class BodyRewriter {
+  readonly #api: PromptApi
   readonly #labels: PromptLabels
   readonly #longestBody: number
   readonly #gathered = new GatheredBytes()
@@ -20,7 +20,7 @@ export class BodyRewriter implements AnswerRewriter {
   overflowed = false
   fault: unknown
 
-  constructor(api: AnswerApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
+  constructor(api: PromptApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
     this.#api = api
     this.#labels = labels
     this.#longestBody = longestBody
@@ -48,7 +48,7 @@ export class BodyRewriter implements AnswerRewriter {
     if (!isUtf8(body)) return body
     const json = body.toString()
     let remapped = 0
-    const splices = findAnswerTexts(this.#api, tryJson(json)).flatMap(({ path, text, choice }) => {
+    const splices = findAnswerTexts(this.#api, tryJson(json)).texts.flatMap(({ path, text, choice }) => {
       const labels = this.#labels.of(choice)
       if (!labels) return []
       const { changes } = new CitationMapper(labels).advance(text, true)

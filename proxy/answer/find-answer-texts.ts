@@ -1,20 +1,30 @@
+import { isObject } from '#engine-adapters/json-object.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { type JsonPath, toArray, toObject } from '../common/json/json-value.ts'
 
-/** The APIs whose answers can be read. */
-export type AnswerApi = 'chat_completions' | 'completions' | 'responses' | 'messages' | 'generate'
-
-/** A text in an answer. */
+/** A text in an answer, or in an event of one that is streamed. */
 export interface AnswerText {
   readonly path: JsonPath
   readonly text: string
   /** the number of the choice it is part of, from 0 */
   readonly choice: number
+  /** the text of the answer that an event has a piece of; undefined if it is a whole one */
+  readonly of?: string
+  /** it repeats all pieces that came before */
+  readonly isCumulative?: boolean
 }
 
-type BodyReader = (body: unknown) => AnswerText[]
+/** The texts of an answer or an event. */
+interface AnswerTexts {
+  readonly texts: readonly AnswerText[]
+  /** the texts that end with this event; the beginnings of their names */
+  readonly ended: readonly string[] | 'all'
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** Members of a choice's message, or of what a stream adds to it. Reasoning has different names. */
-export const spokenMembers = ['content', 'reasoning_content', 'reasoning'] as const
+const spokenMembers = ['content', 'reasoning_content', 'reasoning']
 
 /** The member that has the text of a content part or block, by type. */
 const partMembers: Readonly<Record<string, string>> = {
@@ -25,43 +35,128 @@ const partMembers: Readonly<Record<string, string>> = {
   thinking: 'thinking',
 }
 
-const readers: Record<AnswerApi, BodyReader> = {
-  chat_completions: (body) =>
-    toArray(toObject(body).choices).flatMap((choice, i) => {
-      const message = toObject(toObject(choice).message)
-      const path = ['choices', i, 'message']
-      return spokenMembers.flatMap((name) => contentTexts(message[name], [...path, name], indexOf(choice, i)))
+const readers: Record<PromptApi, (answer: unknown) => AnswerTexts> = {
+  chat_completions: (answer) =>
+    readChoices(answer, (choice, index, path) => {
+      const { message, delta } = choice
+      if (!isObject(message)) return readPieces(choice, toObject(delta), index, [...path, 'delta'], spokenMembers)
+      const own = spokenMembers.flatMap((name) => contentTexts(message[name], [...path, 'message', name], index))
+      return { texts: own, ended: [] }
     }),
-  completions: (body) =>
-    toArray(toObject(body).choices).flatMap((choice, i) =>
-      textAt(['choices', i, 'text'], toObject(choice).text, indexOf(choice, i)),
-    ),
-  responses: (body) => outputTexts(toObject(body).output, ['output']),
-  messages: (body) => partTexts(toObject(body).content, ['content']),
-  generate: (body) =>
-    Array.isArray(body)
-      ? body.flatMap((result, i) => textAt([i, 'text'], toObject(result).text, i))
-      : textAt(['text'], toObject(body).text),
+  completions: (answer) =>
+    readChoices(answer, (choice, index, path) => readPieces(choice, choice, index, path, ['text'])),
+  responses: (answer) => readResponse(toObject(answer)),
+  messages: (answer) => readMessage(toObject(answer)),
+  generate: (answer) => {
+    if (Array.isArray(answer))
+      return wholes(answer.flatMap((result, i) => textAt([i, 'text'], toObject(result).text, i)))
+    const { text, meta_info: meta } = toObject(answer)
+    const choice = indexOf(answer, 0)
+    const texts = textAt(['text'], text, choice).map((own) => ({ ...own, of: `${choice}/`, isCumulative: true }))
+    return { texts, ended: isSet(toObject(meta).finish_reason) ? [`${choice}/`] : [] }
+  },
 }
 
-/** Finds the texts of an answer that is not streamed, reasoning included. Refusals and tool calls do not count. */
-export function findAnswerTexts(api: AnswerApi, body: unknown): AnswerText[] {
-  return readers[api](body)
+/**
+ * Finds the texts of an answer, or of an event of one that is streamed, and which texts that event ends. Reasoning
+ * counts; refusals and tool calls do not.
+ */
+export function findAnswerTexts(api: PromptApi, answer: unknown): AnswerTexts {
+  return readers[api](answer)
+}
+
+interface ChoiceTexts {
+  readonly texts: readonly AnswerText[]
+  readonly ended: readonly string[]
+}
+
+function readChoices(
+  answer: unknown,
+  read: (choice: JsonObject, index: number, path: JsonPath) => ChoiceTexts,
+): ChoiceTexts {
+  const choices = toArray(toObject(answer).choices).map((choice, i) =>
+    read(toObject(choice), indexOf(choice, i), ['choices', i]),
+  )
+  return { texts: choices.flatMap(({ texts }) => texts), ended: choices.flatMap(({ ended }) => ended) }
+}
+
+/** Reads the members of a choice, or of what an event adds to it, that have text. */
+function readPieces(
+  choice: JsonObject,
+  own: JsonObject,
+  index: number,
+  path: JsonPath,
+  members: readonly string[],
+): ChoiceTexts {
+  const spoken = members.filter((name) => isSet(own[name]) && own[name] !== '')
+  const texts = spoken.flatMap((name) => pieces(`${index}/${name}`, textAt([...path, name], own[name], index)))
+  const { tool_calls: calls, function_call: call } = own
+  if (isSet(choice.finish_reason) || toArray(calls).length > 0 || isSet(call)) return { texts, ended: [`${index}/`] }
+  // the answer begins where its reasoning ends
+  const silent = spoken.length === 1 ? members.filter((name) => name !== spoken[0]) : []
+  return { texts, ended: silent.map((name) => `${index}/${name}`) }
+}
+
+const typeOfPart =
+  /^response\.(?:output_text|reasoning_text|reasoning_summary_text|(content|reasoning|reasoning_summary)_part)\.(delta|done)$/
+
+/** Reads a response, or an event of one. */
+function readResponse(answer: JsonObject): AnswerTexts {
+  const output = `${answer.output_index ?? 0}/`
+  const of = `${output}${answer.content_index ?? `s${answer.summary_index ?? 0}`}/`
+  const type = String(answer.type)
+  const [, part, state] = typeOfPart.exec(type) ?? []
+  if (state === 'delta') return { texts: pieces(of, textAt(['delta'], answer.delta)), ended: [] }
+  if (part) return wholes(partText(answer.part, ['part']), [of])
+  if (state) return wholes(textAt(['text'], answer.text), [of])
+  if (type === 'response.output_item.done') return wholes(itemTexts(answer.item, ['item']), [output])
+  if (/^response\.(?:completed|incomplete|failed)$/.test(type))
+    return wholes(outputTexts(toObject(answer.response).output, ['response', 'output']), 'all')
+  return wholes(outputTexts(answer.output, ['output']))
+}
+
+/** Reads a message, or an event of one. */
+function readMessage(answer: JsonObject): AnswerTexts {
+  const of = `${answer.index ?? 0}/`
+  switch (answer.type) {
+    case 'content_block_start':
+      return { texts: pieces(of, partText(answer.content_block, ['content_block'])), ended: [] }
+    case 'content_block_delta': {
+      const { text, thinking } = toObject(answer.delta)
+      const member = typeof text === 'string' ? 'text' : 'thinking'
+      return { texts: pieces(of, textAt(['delta', member], text ?? thinking)), ended: [] }
+    }
+    case 'content_block_stop':
+      return { texts: [], ended: [of] }
+    case 'message_delta':
+    case 'message_stop':
+      return { texts: [], ended: 'all' }
+    default:
+      return wholes(partTexts(answer.content, ['content']))
+  }
+}
+
+function wholes(texts: readonly AnswerText[], ended: AnswerTexts['ended'] = []): AnswerTexts {
+  return { texts, ended }
+}
+
+function pieces(of: string, texts: readonly AnswerText[]): AnswerText[] {
+  return texts.map((text) => ({ of, ...text }))
 }
 
 /** Returns the number of a choice: its own, or else its place. */
-export function indexOf(choice: unknown, place: number): number {
+function indexOf(choice: unknown, place: number): number {
   const { index } = toObject(choice)
   return typeof index === 'number' ? index : place
 }
 
 /** Returns the value as a text if it is a string; otherwise nothing. */
-export function textAt(path: JsonPath, value: unknown, choice = 0): AnswerText[] {
+function textAt(path: JsonPath, value: unknown, choice = 0): AnswerText[] {
   return typeof value === 'string' ? [{ path, text: value, choice }] : []
 }
 
 /** Returns the text of a content part, if its type has one. */
-export function partText(part: unknown, path: JsonPath, choice = 0): AnswerText[] {
+function partText(part: unknown, path: JsonPath, choice = 0): AnswerText[] {
   const member = partMembers[String(toObject(part).type)]
   return member === undefined ? [] : textAt([...path, member], toObject(part)[member], choice)
 }
@@ -70,16 +165,19 @@ function partTexts(parts: unknown, path: JsonPath, choice = 0): AnswerText[] {
   return toArray(parts).flatMap((part, i) => partText(part, [...path, i], choice))
 }
 
-/** Returns the texts in the output items of the Responses API. */
-export function outputTexts(items: unknown, path: JsonPath): AnswerText[] {
+function outputTexts(items: unknown, path: JsonPath): AnswerText[] {
   return toArray(items).flatMap((item, i) => itemTexts(item, [...path, i]))
 }
 
 /** Returns the texts of an output item: of a message, or of reasoning and its summary. */
-export function itemTexts(item: unknown, path: JsonPath): AnswerText[] {
-  return (['content', 'summary'] as const).flatMap((name) => partTexts(toObject(item)[name], [...path, name]))
+function itemTexts(item: unknown, path: JsonPath): AnswerText[] {
+  return ['content', 'summary'].flatMap((name) => partTexts(toObject(item)[name], [...path, name]))
 }
 
 function contentTexts(content: unknown, path: JsonPath, choice: number): AnswerText[] {
   return Array.isArray(content) ? partTexts(content, path, choice) : textAt(path, content, choice)
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

@@ -2,8 +2,8 @@ import type { Splice } from '../common/json/json-spans.ts'
 import type { JsonPath } from '../common/json/json-value.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
-import type { EventText } from './events/find-event-texts.ts'
 import type { HeldEvent } from './events/held-event.ts'
+import type { AnswerText } from './find-answer-texts.ts'
 
 /** The part of a text that one event holds; offsets are in the text. */
 interface Piece {
@@ -38,7 +38,7 @@ export class FollowedText {
   }
 
   /** Takes the piece in `event`; the event is undecided until all of the piece is decided. */
-  add(event: HeldEvent, { path, text, isCumulative }: EventText): void {
+  add(event: HeldEvent, { path, text, isCumulative }: AnswerText): void {
     const repeated = isCumulative ? this.#repeatedBy(text) : 0
     const start = this.#length - repeated
     this.#length = start + text.length

@@ -1,7 +1,8 @@
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
 import {
   generate,
   generateSegments,
@@ -14,8 +15,6 @@ import {
 } from './answer-streams.fixture.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
-import { createAnswerRewriter } from './create-answer-rewriter.ts'
-import type { AnswerApi } from './find-answer-texts.ts'
 import { PromptLabels } from './prompt-labels.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 
@@ -32,7 +31,7 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: AnswerApi, limits?: AnswerLimits): AnswerRewriter {
+function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
   return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', new PromptLabels([map], 1), limits)!
 }
 
@@ -54,7 +53,7 @@ function mapAll(text: string): string {
   return mapper.push(text) + mapper.flush()
 }
 
-const streams: [string, AnswerApi, StreamOf][] = [
+const streams: [string, PromptApi, StreamOf][] = [
   ['vLLM chat', 'chat_completions', vllmChat],
   ['OpenAI chat', 'chat_completions', openAiChat],
   ['completions', 'completions', vllmCompletion],
@@ -146,7 +145,7 @@ describe.each(streams)('%s', (name, api, streamOf) => {
 })
 
 /** The texts of a stream's text events. */
-function piecesOf(api: AnswerApi, stream: string): string[] {
+function piecesOf(api: PromptApi, stream: string): string[] {
   const pieces: string[] = []
   const parser = createParser({
     onEvent: ({ data }) => {
@@ -221,7 +220,7 @@ describe('an event', () => {
     expect(String(rewriter.push(Buffer.from(events)))).toBe(chunk(delta(0, 'so [1]')) + chunk(call))
   })
 
-  it.each<[AnswerApi, string, string]>([
+  it.each<[PromptApi, string, string]>([
     ['chat_completions', chunk(delta(0, '[1]')), 'data: [DONE]\n\n'],
     ['chat_completions', chunk(delta(0, '[1]')), chunk({ index: 0, delta: {}, finish_reason: 'stop' })],
     ['completions', chunk({ index: 0, text: '[1]' }), chunk({ index: 0, text: '', finish_reason: 'length' })],

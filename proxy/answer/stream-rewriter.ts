@@ -1,11 +1,10 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { getOrMake } from '#index/get-or-make.ts'
-import type { AnswerRewriter } from './answer-rewriter.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import { EventSplitter, type StreamPart } from './events/event-splitter.ts'
-import { findEventTexts } from './events/find-event-texts.ts'
 import { HeldEvent } from './events/held-event.ts'
-import type { AnswerApi } from './find-answer-texts.ts'
+import { findAnswerTexts } from './find-answer-texts.ts'
 import { FollowedText } from './followed-text.ts'
 import type { PromptLabels } from './prompt-labels.ts'
 
@@ -17,8 +16,8 @@ const mostHeldEvents = 256
  * Maps the citations in an event stream. An event is sent on as soon as its labels are decided, usually when the next
  * event arrives; no event is added, left out or reordered.
  */
-export class StreamRewriter implements AnswerRewriter {
-  readonly #api: AnswerApi
+export class StreamRewriter {
+  readonly #api: PromptApi
   readonly #labels: PromptLabels
   readonly #longestEvent: number
   readonly #splitter: EventSplitter
@@ -30,7 +29,7 @@ export class StreamRewriter implements AnswerRewriter {
   overflowed = false
   fault: unknown
 
-  constructor(api: AnswerApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
+  constructor(api: PromptApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
     this.#api = api
     this.#labels = labels
     this.#longestEvent = longestEvent
@@ -80,7 +79,7 @@ export class StreamRewriter implements AnswerRewriter {
       this.#endTexts('all')
       return
     }
-    const { texts, ended } = findEventTexts(this.#api, tryJson(event.data))
+    const { texts, ended } = findAnswerTexts(this.#api, tryJson(event.data))
     for (const text of texts) {
       const labels = this.#labels.of(text.choice)
       if (!labels) continue

@@ -74,9 +74,11 @@ function rateLimited({ metrics }: Charging['telemetry'], key: KeyEntry, seconds:
 
 /** The limits of a key, under the header names that OpenAI's clients read. */
 function limitHeaders({ requestsPerMinute, tokensPerMinute }: KeyEntry, seconds: number): Record<string, string> {
-  const told = (name: string, limit: number | undefined): Record<string, string> =>
-    limit === undefined
-      ? {}
-      : { [`x-ratelimit-limit-${name}`]: String(limit), [`x-ratelimit-reset-${name}`]: `${seconds}s` }
-  return { ...told('requests', requestsPerMinute), ...told('tokens', tokensPerMinute) }
+  const headers: Record<string, string> = {}
+  for (const [name, limit] of Object.entries({ requests: requestsPerMinute, tokens: tokensPerMinute })) {
+    if (limit === undefined) continue
+    headers[`x-ratelimit-limit-${name}`] = String(limit)
+    headers[`x-ratelimit-reset-${name}`] = `${seconds}s`
+  }
+  return headers
 }

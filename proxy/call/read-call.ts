@@ -7,21 +7,20 @@ import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { type RequestOptions, readOptions, readPriority } from '../common/request-options.ts'
 import type { Settings } from '../config/config.ts'
 import type { BodyMemory, BodyShare } from '../http/bounds/body-memory.ts'
-import type { HeavyTurns } from '../http/bounds/heavy-turns.ts'
+import type { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../http/receive/model-name.ts'
-import { isPlaced, membersOf } from '../http/receive/read-received.ts'
 import { readWithinLimits } from '../http/receive/read-within-limits.ts'
+import type { HygieneSettings } from '../prompt/hygiene/apply-hygiene.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
-import type { Call } from './call.ts'
+import type { Call, Exchange } from './call.ts'
 import { CallContent, type ReadContent } from './call-content.ts'
 import { refuseSpentKey } from './charge-call.ts'
-import type { Exchange } from './exchange.ts'
 
 /** What reading a request needs of the pipeline. */
 export interface Reading {
@@ -54,13 +53,7 @@ export async function readCall(
   telemetry.calledBy(caller)
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
-  const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const body = await readBody(incoming, {
-    limit: pipeline.settings().limits.body_bytes,
-    share,
-    turn,
-    signal: clientLeft,
-  })
+  const body = await readBody(incoming, { limit: pipeline.settings().limits.body_bytes, share, signal: clientLeft })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {
@@ -81,17 +74,12 @@ export async function toCall(
   const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
   const { body, alias } = encoding === 'identity' ? await namingTarget(pipeline, given) : { body: given }
-  const { isHeavy, ...content } = await readContent(pipeline, {
-    api,
-    caller,
-    settings,
-    body,
-    isEncoded: encoding !== 'identity',
-    hygiene: hygieneOf(settings, options),
-  })
-  const { received } = content
-  const members = membersOf(received)
-  if (pipeline.models.isNeeded && received.whole?.isTooLong('model')) throw tooLongName()
+  const isEncoded = encoding !== 'identity'
+  const hygiene = hygieneOf(settings, options)
+  const { isHeavy, ...read } = await readContent(pipeline, { api, caller, settings }, body, { isEncoded, hygiene })
+  const content = new CallContent(body, share, read)
+  const { model, stream } = content.members
+  if (pipeline.models.isNeeded && read.received.whole?.isTooLong('model')) throw tooLongName()
   const { tenant } = caller
   return {
     api,
@@ -101,14 +89,14 @@ export async function toCall(
     options,
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + 1_000 * settings.limits.max_wait_seconds,
-    content: new CallContent(body, share, content),
+    content,
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     known: pipeline.templates.cutsOf(tenant, api),
     permit: permitLists(pipeline.templates, { tenant, api, mode: settings.mode }),
-    model: typeof members.model === 'string' ? members.model : undefined,
+    model: typeof model === 'string' ? model : undefined,
     alias,
-    isStream: members.stream === true,
+    isStream: stream === true,
   }
 }
 
@@ -118,9 +106,9 @@ export async function toCall(
  */
 export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Call> {
   const { content, settings } = call
-  if (isPlaced(content.received)) {
+  if (content.received.tidied.includes('placement')) {
     const hygiene = { ...settings.hygiene, behind_history: [] }
-    content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
+    content.readAgain(await readContent(pipeline, call, content.body, { hygiene }))
   }
   return { ...call, isRefused: true }
 }
@@ -136,10 +124,10 @@ export async function toFallBack(
   const { content, alias, settings, options } = call
   const model = alias === undefined ? undefined : pipeline.models.targetBehind(alias, call.model!)
   if (model === undefined) return undefined
-  const named = await readModelName(content.body, undefined, () => pipeline.heavyTurns.take())
+  const named = await readModelName(content.body, undefined, pipeline.heavyTurns)
   const body = named!.rename(model)
   const hygiene = hygieneOf(settings, options)
-  content.readAgain(await readContent(pipeline, { ...call, body, isEncoded: false, hygiene }), body)
+  content.readAgain(await readContent(pipeline, call, body, { hygiene }), body)
   return { ...call, model }
 }
 
@@ -147,31 +135,20 @@ type ReadingBodies = Pick<Reading, 'chunks' | 'learnt' | 'heavyTurns'>
 
 /** Reads a body, and prepares to find lists in it. */
 async function readContent(
-  pipeline: ReadingBodies,
-  {
-    api,
-    caller: { tenant },
-    settings,
-    body,
-    isEncoded,
-    hygiene,
-  }: Pick<Call, 'api' | 'caller' | 'settings'> & {
-    readonly body: Buffer
-    readonly isEncoded: boolean
-    readonly hygiene: Settings['hygiene'] | undefined
-  },
+  { chunks, learnt, heavyTurns }: ReadingBodies,
+  { api, caller: { tenant }, settings }: Pick<Call, 'api' | 'caller' | 'settings'>,
+  body: Buffer,
+  { isEncoded = false, hygiene }: { readonly isEncoded?: boolean; readonly hygiene: HygieneSettings | undefined },
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
   const { learn, workLimits: limits, templates } = settings
-  const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const reading = { isEncoded, hygiene, limits, turn }
+  const reading = { isEncoded, hygiene, limits, turns: heavyTurns }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
-  const learnt = learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
-  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
-  return { received, certain, isHeavy }
+  const found = learn ? learnt.finderFor({ tenant, api }) : undefined
+  return { received, certain: new CertainLists(chunks.finderFor(tenant), templates, found), isHeavy }
 }
 
 /** What may be tidied up. Placement only in modes that move lists, and only if the request lets its own be moved. */
-function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Settings['hygiene'] | undefined {
+function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): HygieneSettings | undefined {
   if (mode === 'off') return undefined
   return mode === 'shadow' || reorder === false ? { ...hygiene, behind_history: [] } : hygiene
 }
@@ -182,7 +159,7 @@ async function namingTarget(
   body: Buffer,
 ): Promise<{ readonly body: Buffer; readonly alias?: string }> {
   if (models.aliases.size === 0) return { body }
-  const named = await readModelName(body, undefined, () => heavyTurns.take())
+  const named = await readModelName(body, undefined, heavyTurns)
   const target = named && models.targetOf(named.name)
   return target === undefined ? { body } : { body: named!.rename(target), alias: named!.name }
 }

@@ -31,7 +31,7 @@ test.each(steps)('a fault in one follower at %s keeps no other from hearing of a
   trip.onHead(200, {})
   expect(trip.hasHead).toBe(true)
   trip.onChunk(Buffer.from('x'))
-  trip.onRun()
+  trip.wasRun = true
   trip.used({ promptTokens: 1 } as never)
   trip.ended()
   const before = steps.slice(0, -1).flatMap((step) => ['a', 'b', 'c'].map((name) => `${name} ${step}`))

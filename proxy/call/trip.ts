@@ -23,8 +23,10 @@ export interface TripFollower {
 export class Trip {
   readonly #onFault: (error: unknown) => void
   readonly #followers: TripFollower[] = []
-  #hasHead = false
-  #wasRun = false
+  /** whether the engine has begun to answer */
+  hasHead = false
+  /** whether it ran the request, at least in part; to be set before `ended` */
+  wasRun = false
 
   constructor(onFault: (error: unknown) => void) {
     this.#onFault = onFault
@@ -35,30 +37,17 @@ export class Trip {
     if (follower) this.#followers.push(follower)
   }
 
-  /** Whether the engine has begun to answer. */
-  get hasHead(): boolean {
-    return this.#hasHead
-  }
-
-  get wasRun(): boolean {
-    return this.#wasRun
-  }
-
   sent(request: EngineRequest): void {
     this.#tell((follower) => follower.sent?.(request))
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    this.#hasHead = true
+    this.hasHead = true
     this.#tell((follower) => follower.onHead?.(status, headers))
   }
 
   onChunk(chunk: Buffer): void {
     this.#tell((follower) => follower.onChunk?.(chunk))
-  }
-
-  onRun(): void {
-    this.#wasRun = true
   }
 
   used(usage: Usage): void {
@@ -67,7 +56,7 @@ export class Trip {
 
   ended(): void {
     this.#followers.reverse()
-    this.#tell((follower) => follower.ended?.(this.#wasRun))
+    this.#tell((follower) => follower.ended?.(this.wasRun))
   }
 
   #tell(say: (follower: TripFollower) => void): void {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { getOrMake } from '#index/get-or-make.ts'
-import { inSlices } from '../http/bounds/in-slices.ts'
+import { inSlices } from '../http/bounds/event-loop.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
 import { type ChunkFacts, chunkFlags } from './table/chunk-record.ts'

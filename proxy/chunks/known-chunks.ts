@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { inSlices } from '../http/bounds/in-slices.ts'
+import { inSlices } from '../http/bounds/event-loop.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'

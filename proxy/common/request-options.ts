@@ -21,21 +21,26 @@ export interface RequestOptions {
   readonly order?: readonly number[]
 }
 
-const onOff = ['on', 'off']
-const switches = new Map([
-  ['reorder', onOff],
-  ['dedup', onOff],
-  ['overlaps', onOff],
-  ['annotate', onOff],
-  ['schedule', onOff],
-  ['citations', ['remap', 'keep']],
-])
+type Read = boolean | ReuseWish | number[] | undefined
 
-// options that are not switches, as the error message lists them
-const others = ['set', 'reuse=off|0…1', 'pages=0…1', 'order=2.0.1']
+/** How each option is read from its value; undefined: it has no such value. */
+const readers: Readonly<Record<string, (value: string | number) => Read>> = {
+  reorder: readOnOff,
+  dedup: readOnOff,
+  overlaps: readOnOff,
+  annotate: readOnOff,
+  schedule: readOnOff,
+  citations: (value) => (value === 'remap' ? true : value === 'keep' ? false : undefined),
+  set: (value) => value === '' || readOnOff(value),
+  reuse: (value) => (value === 'off' ? value : readShare(value)),
+  pages: readShare,
+  order: (value) => (positions.test(String(value)) ? String(value).split('.').map(Number) : undefined),
+}
+
+const known =
+  'reorder=on|off, dedup=on|off, overlaps=on|off, annotate=on|off, schedule=on|off, citations=remap|keep, set, reuse=off|0…1, pages=0…1, order=2.0.1'
 
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
-
 const positions = /^\d{1,4}(\.\d{1,4})*$/
 
 /** The value of an option in JSON; in a header every value is a string. */
@@ -52,12 +57,16 @@ export function readOptions(header: string | undefined): RequestOptions {
 
 /** Collects the given options. Throws `invalid_body` for an unknown option, and for one that is set twice. */
 export function toOptions(settings: readonly (readonly [name: string, value: OptionValue])[]): RequestOptions {
-  const options: Record<string, boolean | ReuseWish | number[]> = {}
+  const options: Record<string, Read> = {}
   for (const [written, value] of settings) {
     const name = written.trim().toLowerCase()
-    const read = readOption(name, plainValue(value))
-    if (read === undefined) throw unknownOption(`${written.trim()}=${value}`)
-    if (Object.hasOwn(options, name)) throw repeatedOption(name)
+    const read = Object.hasOwn(readers, name) ? readers[name]!(plainValue(value)) : undefined
+    if (read === undefined) {
+      const message = `'${written.trim()}=${value}' is not an option of reprise; known are ${known}.`
+      throw new ProxyError('invalid_body', message)
+    }
+    if (Object.hasOwn(options, name))
+      throw new ProxyError('invalid_body', `'${name}' is given twice in the options of reprise: give it once.`)
     options[name] = read
   }
   return options
@@ -74,44 +83,14 @@ function plainValue(value: OptionValue): string | number {
   return typeof value === 'string' ? value.trim().toLowerCase() : value
 }
 
-function readOption(name: string, value: string | number): boolean | ReuseWish | number[] | undefined {
-  if (name === 'pages') return readShare(value)
-  if (name === 'order') return readOrder(String(value))
-  if (name === 'set') return value === '' || readOnOff(value)
-  return name === 'reuse' ? readReuse(value) : readSwitch(name, value)
-}
-
 function readOnOff(value: string | number): boolean | undefined {
   return value === 'on' ? true : value === 'off' ? false : undefined
-}
-
-function readSwitch(name: string, value: string | number): boolean | undefined {
-  const values = switches.get(name)
-  return values?.some((one) => one === value) ? value === values[0] : undefined
-}
-
-function readReuse(value: string | number): ReuseWish | undefined {
-  return value === 'off' ? value : readShare(value)
 }
 
 function readShare(value: string | number): number | undefined {
   if (typeof value === 'string' && !shares.test(value)) return undefined
   const share = Number(value)
   return share >= 0 && share <= 1 ? share : undefined
-}
-
-function readOrder(value: string): number[] | undefined {
-  return positions.test(value) ? value.split('.').map(Number) : undefined
-}
-
-function repeatedOption(name: string): ProxyError {
-  return new ProxyError('invalid_body', `'${name}' is given twice in the options of reprise: give it once.`)
-}
-
-function unknownOption(setting: string): ProxyError {
-  const known = [...switches].map(([name, choices]) => `${name}=${choices.join('|')}`)
-  const list = [...known, ...others].join(', ')
-  return new ProxyError('invalid_body', `'${setting}' is not an option of reprise; known are ${list}.`)
 }
 
 /** Reads `x-reprise-priority`, a whole number; lower is sooner. Throws `invalid_body` for anything else. */

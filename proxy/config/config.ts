@@ -1,5 +1,5 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { KeysConfig } from '../access/key-record.ts'
+import type { KeysConfig } from '../access/api-keys.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { RequestOptions } from '../common/request-options.ts'
 import type { Mode } from '../common/settings.ts'

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { clientAddress } from './client-address.ts'
-import { endBehindBody } from './end-behind-body.ts'
+import { clientAddress } from './forwarded-headers.ts'
+import { endBehindBody } from './read-body.ts'
 
 /** Input that was refused before it became a request. */
 export interface UnreadRequest {

@@ -3,14 +3,15 @@ import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { readEngineError } from '#engine-adapters/read-error.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
-import { ProxyError, toProxyError } from '../common/errors.ts'
+import { toProxyError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { Leaving } from './bounds/client-left.ts'
+import { RefusedError, UnreachableError } from './engine-failures.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
-import { LateError } from './late-error.ts'
-import { RefusalFilter, RefusedError } from './refusal-filter.ts'
+import { longestError, toErrorEvent } from './keep-alive.ts'
 import { withRelativeLocations } from './relative-location.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
@@ -24,8 +25,11 @@ export interface ForwardObserver {
   onChunk(chunk: Buffer): void
 }
 
-/** How an answer is passed on. */
-interface ForwardOptions {
+/** Where an answer goes, and how it is passed on. */
+interface ForwardTarget {
+  readonly response: ServerResponse
+  readonly clientLeft: Leaving
+  readonly observer: ForwardObserver
   /** the API whose error format is used for errors after the head has gone out */
   readonly api?: PromptApi | undefined
   /** the rewriter for an answer with this head, if it needs one */
@@ -39,25 +43,14 @@ interface ForwardOptions {
   readonly end?: (rest: Buffer | undefined) => void
 }
 
-/** The engine could not be reached, or closed the connection before the head of its answer. */
-export class UnreachableError extends ProxyError {
-  /** whether anything was written to the engine: only then can it have started */
-  readonly wasSent: boolean
-  /** the cause, human-readable */
-  readonly reason: string
-
-  constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
-    const reason = reasonOf(cause)
-    // clients must not learn the engines' addresses
-    const told = 'code' in cause && cause.code ? String(cause.code) : withoutAddress(reason, engine)
-    super('engine_unreachable', `The engine did not answer (${told}): ${remedyOf(cause)}`, { cause })
-    this.wasSent = wasSent
-    this.reason = reason
-  }
-}
-
 /** Lengths and digests, which no longer match once the body is rewritten. */
 const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag']
+
+/** The statuses by which engines and what stands in front of them refuse what is in a body. */
+const refusals = new Set([400, 413, 422])
+/** The first event of a stream is looked at if it is within so many bytes. */
+const longestFirstEvent = 4 * 1024
+const EVENT_END = /\r?\n\r?\n|\r\r/
 
 const nothing = Buffer.alloc(0)
 
@@ -66,34 +59,22 @@ const nothing = Buffer.alloc(0)
  * the Node response: web streams cost twice the CPU. If the client leaves, the engine's work is aborted. Rejects with
  * an UnreachableError if the engine fails before it starts to answer; our own comments may already have been sent.
  */
-export function forward(
-  engine: EngineClient,
-  request: EngineRequest,
-  response: ServerResponse,
-  clientLeft: Leaving,
-  observer: ForwardObserver,
-  options: ForwardOptions = {},
-): Promise<ForwardOutcome> {
-  if (clientLeft.aborted) return Promise.resolve('client_left')
-  return new Promise((resolve, reject) => {
-    const forwarding = new Forwarding(engine, response, clientLeft, observer, options, resolve, reject)
-    const { refusals } = options
-    const refuse = (status: number): void => forwarding.refuse(status)
-    engine.send(request, refusals ? new RefusalFilter(forwarding, refuse, refusals === 'by_event') : forwarding)
-  })
+export function forward(engine: EngineClient, request: EngineRequest, to: ForwardTarget): Promise<ForwardOutcome> {
+  if (to.clientLeft.aborted) return Promise.resolve('client_left')
+  return new Promise((resolve, reject) => engine.send(request, new Forwarding(engine, to, resolve, reject)))
 }
 
 class Forwarding implements Dispatcher.DispatchHandler {
   readonly #engine: EngineClient
+  readonly #to: ForwardTarget
   readonly #response: ServerResponse
-  readonly #clientLeft: Leaving
-  readonly #observer: ForwardObserver
-  readonly #options: ForwardOptions
   readonly #resolve: (outcome: ForwardOutcome) => void
-  readonly #reject: (error: ProxyError | RefusedError) => void
+  readonly #reject: (error: Error) => void
   #controller: Dispatcher.DispatchController | undefined
   #rewriter: AnswerRewriter | undefined
-  #lateError: LateError | undefined
+  /** the status of an error that becomes an event, and what has come of it */
+  #lateStatus: number | undefined
+  #lateError: Buffer = nothing
   #hasEngineHead = false
   /** the head and some of the body have been sent */
   #hasBegun = false
@@ -101,37 +82,37 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #head: (() => void) | undefined
   #headTimer: NodeJS.Timeout | undefined
   readonly #gathered: Buffer[] = []
+  /** the status of a refusal, of whose answer nothing is passed on */
+  #refused: number | undefined
+  /** takes the head of a stream that may begin with a refusal, and what has come of that stream */
+  #start: (() => void) | undefined
+  #beginning: Buffer = nothing
 
   constructor(
     engine: EngineClient,
-    response: ServerResponse,
-    clientLeft: Leaving,
-    observer: ForwardObserver,
-    options: ForwardOptions,
+    to: ForwardTarget,
     resolve: (outcome: ForwardOutcome) => void,
-    reject: (error: ProxyError | RefusedError) => void,
+    reject: (error: Error) => void,
   ) {
     this.#engine = engine
-    this.#response = response
-    this.#clientLeft = clientLeft
-    this.#observer = observer
-    this.#options = options
+    this.#to = to
+    this.#response = to.response
     this.#resolve = resolve
     this.#reject = reject
-    clientLeft.addEventListener('abort', this.#onClientLeft)
+    to.clientLeft.addEventListener('abort', this.#onClientLeft)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#clientLeft.aborted) this.#onClientLeft()
-    else this.#observer.onSent?.()
+    if (this.#to.clientLeft.aborted) this.#onClientLeft()
+    else this.#to.observer.onSent?.()
     this.#response.on('drain', this.#onDrain)
   }
 
   /** Called only if the request asked for an upgrade. */
   onRequestUpgrade(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, to: Duplex): void {
     this.#stop()
-    this.#observer.onHead(status, headers)
+    this.#to.observer.onHead(status, headers)
     // headers that cannot be passed on throw inside the promise
     const joined = new Promise<ForwardOutcome>((resolve) => resolve(switchProtocols(this.#response, headers, to)))
     void joined.then(this.#resolve, (error: unknown) => {
@@ -141,41 +122,80 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    const response = this.#response
     // informational: the final head follows
-    if (status < 200 || response.destroyed) return
+    if (status < 200 || this.#response.destroyed) return
+    const isPlainStream = headers['content-type']?.startsWith('text/event-stream') && !headers['content-encoding']
+    if (this.#to.refusals && refusals.has(status)) this.#refused = status
+    else if (this.#to.refusals === 'by_event' && status === 200 && isPlainStream)
+      this.#start = () => this.#startAnswer(status, headers)
+    else this.#startAnswer(status, headers)
+  }
+
+  #startAnswer(status: number, headers: IncomingHttpHeaders): void {
+    const response = this.#response
     this.#hasEngineHead = true
-    this.#observer.onHead(status, headers)
+    this.#to.observer.onHead(status, headers)
     const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
     // our own head may have been sent while the engine was silent
-    const isLateError = response.headersSent && (status >= 300 || !isStream)
-    if (isLateError) this.#lateError = new LateError(this.#options.api, status)
-    else this.#rewriter = this.#options.rewriterFor?.(status, headers)
+    if (response.headersSent && (status >= 300 || !isStream)) this.#lateStatus = status
+    else this.#rewriter = this.#to.rewriterFor?.(status, headers)
     if (!response.headersSent) this.#takeHead(status, headers)
-    this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
+    this.#to.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#refused !== undefined) return
+    if (!this.#start) {
+      this.#take(chunk)
+      return
+    }
+    this.#beginning = Buffer.concat([this.#beginning, chunk])
+    const [first, ...rest] = this.#beginning.toString().split(EVENT_END)
+    if (rest.length > 0) this.#refused = refusalIn(first!)
+    if (this.#refused === undefined && (rest.length > 0 || this.#beginning.length >= longestFirstEvent))
+      this.#passBeginning()
   }
 
   /** Data from one read goes out in one write: an engine that is ahead sends many events at once. */
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  #take(chunk: Buffer): void {
     if (this.#gathered.push(chunk) === 1) queueMicrotask(this.#passOn)
   }
 
+  #passBeginning(): void {
+    this.#start?.()
+    this.#start = undefined
+    if (this.#beginning.length > 0) this.#take(this.#beginning)
+    this.#beginning = nothing
+  }
+
   onResponseEnd(_: Dispatcher.DispatchController, trailers: IncomingHttpHeaders = {}): void {
+    if (this.#refused !== undefined) {
+      this.#fail(new RefusedError(this.#refused))
+      return
+    }
+    this.#passBeginning()
     this.#passOn()
     this.#writeHead()
-    const rest = this.#lateError?.end() ?? this.#rewriter?.end()
+    const rest =
+      this.#lateStatus === undefined
+        ? this.#rewriter?.end()
+        : toErrorEvent(this.#lateError, this.#to.api, this.#lateStatus)
     this.#response.addTrailers(withoutHopByHop(trailers))
-    if (this.#options.end) this.#options.end(rest)
+    if (this.#to.end) this.#to.end(rest)
     else this.#response.end(rest)
     this.#settle('finished')
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#clientLeft.aborted) return
+    if (this.#to.clientLeft.aborted) return
+    if (this.#refused !== undefined) {
+      this.#fail(new RefusedError(this.#refused))
+      return
+    }
+    this.#passBeginning()
     this.#passOn()
     if (!this.#hasEngineHead) {
-      this.#stop()
-      this.#reject(new UnreachableError(this.#engine, error, this.#controller !== undefined))
+      this.#fail(new UnreachableError(this.#engine, error, this.#controller !== undefined))
       return
     }
     this.#writeHead()
@@ -186,25 +206,19 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#settle('engine_broke_off')
   }
 
-  /** The request can be sent in another form: nothing of this answer is passed on. */
-  refuse(status: number): void {
-    this.#stop()
-    this.#reject(new RefusedError(status))
-  }
-
   #takeHead(status: number, headers: IncomingHttpHeaders): void {
     const passed = withRelativeLocations(withoutHopByHop(headers), this.#engine.url)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
-    if (!this.#options.headMilliseconds) {
-      this.#response.writeHead(status, Object.assign(passed, this.#observer.settleHead()))
+    if (!this.#to.headMilliseconds) {
+      this.#response.writeHead(status, Object.assign(passed, this.#to.observer.settleHead()))
       // data that the engine sent along with its head goes out in the same write
       process.nextTick(this.#begin)
       return
     }
     // headers that cannot be passed on throw here, where that ends the engine's answer
     for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
-    this.#head = () => this.#response.writeHead(status, this.#observer.settleHead())
-    this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
+    this.#head = () => this.#response.writeHead(status, this.#to.observer.settleHead())
+    this.#headTimer = setTimeout(this.#begin, this.#to.headMilliseconds)
   }
 
   readonly #begin = (): void => {
@@ -225,16 +239,16 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#writeHead()
     const received = this.#gathered.length === 1 ? this.#gathered[0]! : Buffer.concat(this.#gathered)
     this.#gathered.length = 0
-    this.#observer.onChunk(received)
-    if (this.#lateError) {
-      this.#lateError.push(received)
+    this.#to.observer.onChunk(received)
+    if (this.#lateStatus !== undefined) {
+      if (this.#lateError.length < longestError) this.#lateError = Buffer.concat([this.#lateError, received])
       return
     }
     const bytes = this.#rewriter ? this.#rewriter.push(received) : received
     if (bytes.length === 0) return
     this.#hasBegun = true
     if (!this.#response.write(bytes)) this.#controller?.pause()
-    this.#options.keepAlive?.onSent(bytes)
+    this.#to.keepAlive?.onSent(bytes)
   }
 
   readonly #onDrain = (): void => this.#controller?.resume()
@@ -244,6 +258,11 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#settle('client_left')
   }
 
+  #fail(error: Error): void {
+    this.#stop()
+    this.#reject(error)
+  }
+
   #settle(outcome: ForwardOutcome): void {
     this.#stop()
     this.#resolve(outcome)
@@ -251,25 +270,14 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   #stop(): void {
     clearTimeout(this.#headTimer)
-    this.#options.keepAlive?.stop()
-    this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
+    this.#to.keepAlive?.stop()
+    this.#to.clientLeft.removeEventListener('abort', this.#onClientLeft)
     this.#response.off('drain', this.#onDrain)
   }
 }
 
-/** If a host name has several addresses, the error lists theirs and has no message itself. */
-function reasonOf(error: Error): string {
-  return error.message || ('code' in error ? String(error.code) : error.name)
-}
-
-function withoutAddress(reason: string, { url }: EngineClient): string {
-  return reason.replaceAll(new URL(url).host, 'the engine')
-}
-
-/** Node's codes for an untrusted certificate, and for a peer that does not speak TLS. */
-const tlsFault = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$)/
-
-function remedyOf(error: Error): string {
-  const isTls = 'code' in error && tlsFault.test(String(error.code))
-  return isTls ? 'check its certificate, and the tls settings of the engine.' : 'is it running?'
+/** SGLang refuses a streamed `/generate` with 200 and an event. Returns the status; undefined if it does not refuse. */
+function refusalIn(event: string): number | undefined {
+  const code = Number(readEngineError(event.replace(/^data: ?/, ''))?.code)
+  return refusals.has(code) ? code : undefined
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { ProxyError } from '../common/errors.ts'
 
 /** Headers that belong to one connection (RFC 9110 §7.6.1). */
@@ -47,8 +48,8 @@ export const endlessHops: Readonly<Record<string, string>> = { [hopHeader]: Stri
 export function forwardedFor({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Record<string, string> {
   const hops = { [hopHeader]: String(hopsOf(headers) + 1) }
   const told = headers['x-forwarded-for']
-  if (told === undefined || !socket.remoteAddress) return hops
-  return { ...hops, 'x-forwarded-for': `${told}, ${socket.remoteAddress.replace(/^::ffff:/, '')}` }
+  const address = clientAddress(socket)
+  return told === undefined || !address ? hops : { ...hops, 'x-forwarded-for': `${told}, ${address}` }
 }
 
 /** Throws `loop_detected` if a request has passed through too many proxies: an engine of one of them leads back to it. */
@@ -77,4 +78,9 @@ export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, st
 /** Adds the headers that a Connection header declares hop-by-hop. */
 function addListed(connection: string, listed: Set<string>): void {
   for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
+}
+
+/** The client's address as it is logged; undefined if the connection has ended. */
+export function clientAddress(socket: Pick<Socket, 'remoteAddress'> | null | undefined): string | undefined {
+  return socket?.remoteAddress?.replace(/^::ffff:/, '')
 }

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { EventBoundary } from '../answer/events/event-boundary.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { anthropicTypeOf } from '../common/errors.ts'
 
 const comment = ': keep-alive\n\n'
 
@@ -52,4 +54,42 @@ export class KeepAlive {
     }
     response.write(comment)
   }
+}
+
+const twoLineEnds = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)$/
+/** enough for two line ends */
+const keptBytes = 4
+
+/** Follows an event stream and says whether it is between two events, where a comment may be inserted. */
+export class EventBoundary {
+  /** the last bytes; begins as if after a blank line */
+  #tail = '\n\n'
+
+  push(chunk: Buffer): void {
+    this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - keptBytes))).slice(-keptBytes)
+  }
+
+  /** Whether nothing was sent yet, or a blank line was sent last. */
+  get isAtBoundary(): boolean {
+    return twoLineEnds.test(this.#tail)
+  }
+}
+
+/** Longer errors are cut off. */
+export const longestError: number = 64 * 1024
+
+/** Returns the event, in the API's format, that an error becomes if it arrives after a stream has been started. */
+export function toErrorEvent(error: Buffer, api: PromptApi | undefined, status: number): Buffer {
+  const body = error.toString()
+  const name = api === 'messages' || api === 'responses' ? 'event: error\n' : ''
+  return Buffer.from(`${name}data: ${toOneLine(body.slice(0, longestError), api, status)}\n\n`)
+}
+
+/** Returns JSON as it came but on one line; anything else becomes the message of an error. */
+function toOneLine(body: string, api: PromptApi | undefined, status: number): string {
+  // JSON strings contain no raw line breaks
+  if (tryJson(body) !== undefined) return body.replaceAll(/[\r\n]+/g, ' ')
+  if (api === 'messages')
+    return JSON.stringify({ type: 'error', error: { type: anthropicTypeOf(status), message: body } })
+  return JSON.stringify({ error: { message: body, type: 'engine_error', param: null, code: status } })
 }

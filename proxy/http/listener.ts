@@ -10,10 +10,11 @@ import {
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { SecureContextOptions } from 'node:tls'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../common/errors.ts'
 import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress } from './forwarded-headers.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
@@ -225,24 +226,12 @@ function createAnyServer(
   handle: RequestListener,
 ): Server | TlsServer {
   if (tls === undefined) return createServer(options, handle)
-  return createTlsServer(
-    {
-      ...options,
-      ...toContext(tls),
-      requestCert: tls.clientCa !== undefined,
-      // no HTTP/2, since streams are written straight to the response
-      ALPNProtocols: ['http/1.1'],
-      handshakeTimeout: 10_000,
-    },
-    handle,
-  )
+  const requestCert = tls.clientCa !== undefined
+  // no HTTP/2, since streams are written straight to the response
+  const own = { requestCert, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }
+  return createTlsServer({ ...options, ...toContext(tls), ...own }, handle)
 }
 
-function toContext({ cert, key, clientCa }: ListenerTls): {
-  cert: Buffer
-  key: Buffer
-  ca?: Buffer
-  minVersion: 'TLSv1.2'
-} {
+function toContext({ cert, key, clientCa }: ListenerTls): SecureContextOptions {
   return { cert, key, minVersion: 'TLSv1.2', ...(clientCa === undefined ? {} : { ca: clientCa }) }
 }

@@ -1,14 +1,13 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ProxyError } from '../common/errors.ts'
+import { GatheredBytes } from '../common/gathered-bytes.ts'
 import type { BodyShare } from './bounds/body-memory.ts'
-import { BodyPieces } from './bounds/body-pieces.ts'
 import type { Leaving } from './bounds/client-left.ts'
-import { allocateLarge } from './large-buffers.ts'
 
 /** Read and discard up to this much of an unwanted body: a client cut off while sending may never see its answer. */
 const mostDropped = 256 * 1024 * 1024
-/** Copying more than this at once would hold up other requests. */
-const copiedBytes = 1024 * 1024
+/** How long a client may continue to send a discarded body once it has its answer. */
+const longestMilliseconds = 10_000
 /**
  * After this much of a body, other requests are served between its chunks. libuv reads up to 2 MB from a socket at a
  * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.
@@ -25,8 +24,6 @@ interface BodyBounds {
   readonly limit: number
   /** its share of the memory for all bodies; released if it cannot be read */
   readonly share?: BodyShare | undefined
-  /** Waits until other requests have been served. */
-  readonly turn?: (() => Promise<void>) | undefined
   /** aborts when the body is given up */
   readonly signal?: Leaving | undefined
 }
@@ -36,77 +33,56 @@ interface BodyBounds {
  * `queue_full` if the bodies of all requests together exceed their limit.
  */
 export async function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
-  const { share, turn } = bounds
   try {
-    const received = await readChunks(incoming, bounds)
-    return Buffer.isBuffer(received) ? received : await join(received, turn)
+    return await gather(incoming, bounds)
   } catch (error) {
-    share?.release()
+    bounds.share?.release()
     throw error
   }
 }
 
-/** Reads the chunks of a body. A large body with a content length is returned as one buffer. */
-function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer[] | Buffer> {
+function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const length = Number(incoming.headers['content-length'] ?? 0)
+    // unread: a client that waits for `100 Continue` is spared the body
+    if (length > limit) {
+      reject(tooLarge(limit))
+      return
+    }
+    const gathered = new GatheredBytes()
+    const pace = new Pace(incoming)
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
-      pieces.take()
-      whole = undefined
+      gathered.take()
       reject(error)
       void dropBody(incoming)
     }
-    const tooLarge = (): ProxyError =>
-      new ProxyError(
-        'body_too_large',
-        `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes).`,
-      )
-    const pieces = new BodyPieces()
-    const pace = new Pace(incoming)
-    const length = Number(incoming.headers['content-length'] ?? 0)
-    let whole: Buffer | undefined
-    let size = 0
-    const write = (chunk: Buffer): void => {
-      if (whole) chunk.copy(whole, size - chunk.length)
-      else pieces.push(chunk)
-      if (whole || size < copiedBytes || length <= copiedBytes) return
-      // a separate allocation is returned to the system at once; that of thousands of chunks is not
-      whole = allocateLarge(length)
-      let at = 0
-      for (const one of pieces.take()) at += one.copy(whole, at)
-    }
     const keep = (chunk: Buffer): void => {
-      size += chunk.length
-      if (size > limit) {
-        refuse(tooLarge())
-        return
-      }
       try {
+        if (gathered.length + chunk.length > limit) throw tooLarge(limit)
         share?.grow(chunk.length)
-        write(chunk)
+        gathered.add(chunk, length)
       } catch (error) {
         refuse(error)
         return
       }
       pace.note(chunk.length, length)
     }
-    // unread: a client that waits for `100 Continue` is spared the body
-    if (length > limit) {
-      reject(tooLarge())
-      return
-    }
     const giveUp = (): void => refuse(signal?.reason)
     signal?.addEventListener('abort', giveUp)
     incoming.on('data', keep)
     incoming.on('end', () => {
       signal?.removeEventListener('abort', giveUp)
-      resolve(whole ?? pieces.take())
-      // the listeners stay as long as the request
-      whole = undefined
+      resolve(gathered.take())
     })
     incoming.on('error', reject)
     incoming.on('close', () => reject(new Error('the client left before its request was whole')))
   })
+}
+
+function tooLarge(limit: number): ProxyError {
+  const message = `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes).`
+  return new ProxyError('body_too_large', message)
 }
 
 /** Pauses a large body between its parts, so that others are served. */
@@ -132,26 +108,6 @@ class Pace {
   }
 }
 
-/** Joins the chunks and empties the array, so that copied chunks can be freed. */
-async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
-  const size = chunks.reduce((sum, { length }) => sum + length, 0)
-  if (size <= copiedBytes || !turn) return Buffer.concat(chunks.splice(0))
-  const whole = allocateLarge(size)
-  let at = 0
-  let copied = copiedBytes
-  chunks.reverse()
-  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
-    if (copied >= copiedBytes) {
-      await turn()
-      copied = 0
-    }
-    chunk.copy(whole, at)
-    at += chunk.length
-    copied += chunk.length
-  }
-  return whole
-}
-
 /**
  * Reads and discards the rest of a request's body. Resolves when it has ended, complete or not. An answer that closes
  * the connection must not end before that. A client that sends more than `mostDropped` is cut off.
@@ -174,4 +130,74 @@ export function dropBody(incoming: IncomingMessage): Promise<void> {
     incoming.on('error', () => resolve())
     incoming.on('close', resolve)
   })
+}
+
+/**
+ * Answers a request whose body may still be arriving. The answer goes out at once and ends when the body has ended:
+ * closing the connection earlier would reset it while the client is sending, and the client would never see the answer.
+ * Waits for the body at most `milliseconds`. Resolves when the answer has ended.
+ */
+export async function endBehindBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer | undefined,
+  milliseconds: number = longestMilliseconds,
+): Promise<void> {
+  if (incoming.complete) {
+    outgoing.end(body)
+    incoming.resume()
+    return
+  }
+  if (body) outgoing.write(body)
+  const timer = setTimeout(() => outgoing.end(), milliseconds)
+  const over = dropBody(incoming)
+  // a body that was being piped to an engine is paused
+  incoming.unpipe()
+  incoming.resume()
+  await over
+  clearTimeout(timer)
+  outgoing.end()
+}
+
+/** At least this much of a body must arrive in the time that is configured, unless less of it is left. */
+const leastBytes = 16 * 1024
+/** How often the body is checked in that time. */
+const looks = 30
+
+/**
+ * Watches a request's body as it arrives, until its answer begins. Calls `onStall` with the error to answer if too
+ * little of it came within `milliseconds`; 0: never. Time in which it is not read, because an engine does not take
+ * more, does not count. Returns how to stop.
+ */
+export function watchBody(
+  { incoming, outgoing }: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
+  milliseconds: number,
+  onStall: (error: ProxyError) => void,
+): () => void {
+  const { headers, socket } = incoming
+  const hasBody = (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
+  if (milliseconds === 0 || !hasBody) return () => {}
+  let looked = 0
+  let bytes = socket.bytesRead
+  const look = (): void => {
+    if (incoming.complete || incoming.destroyed || outgoing.headersSent) {
+      clearInterval(timer)
+      return
+    }
+    if (incoming.readableFlowing) looked += 1
+    if (looked < looks) return
+    if (socket.bytesRead - bytes < leastBytes) {
+      clearInterval(timer)
+      onStall(tooSlow(milliseconds))
+    }
+    looked = 0
+    bytes = socket.bytesRead
+  }
+  const timer = setInterval(look, milliseconds / looks).unref()
+  return () => clearInterval(timer)
+}
+
+function tooSlow(milliseconds: number): ProxyError {
+  const message = `Less than ${leastBytes} bytes of the request body arrived in ${milliseconds / 1000} s, which is too slow here: send it again.`
+  return new ProxyError('body_too_slow', message, { headers: { connection: 'close' } })
 }

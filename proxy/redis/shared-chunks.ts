@@ -1,6 +1,6 @@
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
 import type { ChunkRecord } from '../chunks/table/chunk-record.ts'
-import { TimeSlices } from '../http/bounds/time-slices.ts'
+import { TimeSlices } from '../http/bounds/event-loop.ts'
 import { type ChunkEntry, readChunkEntry, writeChunkEntry } from './codec/chunk-entry.ts'
 import type { RedisCommand } from './connection/redis-command.ts'
 import { chunksRedisKey } from './redis-keys.ts'

@@ -11,7 +11,7 @@ const tickMilliseconds = 100
 const answerMilliseconds = 5_000
 
 /** What the periodic work for replicas needs of the rest of the proxy. */
-export interface Upkeep {
+interface Upkeep {
   readonly log: Log
   readonly now: () => number
   /** whether anybody reads or records estimates of what engines hold */

@@ -2,40 +2,37 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
-import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
+import { type AnswerRewriter, createAnswerRewriter } from '../answer/answer-rewriter.ts'
 import { choicesEach, PromptLabels } from '../answer/prompt-labels.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
+import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
-import type { Exchange } from '../call/exchange.ts'
 import type { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
-import { membersOf } from '../http/receive/read-received.ts'
 import { asksForData } from '../prompt/demands/answer-data.ts'
 import type { Pipeline } from './pipeline.ts'
-import { hasOnePrompt } from './prompt-list.ts'
+import { hasOnePrompt } from './request-ids.ts'
 
-/** What an observer needs to know about the request besides the decision. */
-interface Observed {
+/** A request on its way to one replica. */
+export interface Sending {
+  readonly pipeline: Pipeline
+  readonly exchange: Exchange
+  readonly call: Call
+  readonly routed: RoutedCall
   /** the id the engine knows it by */
   readonly request: RequestId
-  readonly charge: Charge
   /** the ids of its prompts in the engine's reports */
-  readonly promptIds: readonly RequestId[]
-  /** all that follows the request */
+  readonly ids: readonly RequestId[]
+  readonly charge: Charge
+  /** all that follows it */
   readonly trip: Trip
-  /** Returns how many tokens of the request the engine has cached; undefined if the exact number is not known. */
-  predict(): HeldTokens | undefined
 }
 
 /** Watches the engine's answer to one request, describes the decision in its head, and feeds the outcome back. */
 export class AnswerObserver implements ForwardObserver {
-  readonly #pipeline: Pipeline
-  readonly #exchange: Exchange
-  readonly #call: Call
-  readonly #routed: RoutedCall
-  readonly #observed: Observed
+  readonly #sending: Sending
+  /** Returns how many tokens of the request the engine has cached; undefined if the exact number is not known. */
+  readonly #predict: () => HeldTokens | undefined
   readonly #decided: number
   /** undefined: nothing is mapped; computed early, since the body is released when the answer's head arrives */
   readonly #labels: PromptLabels | undefined
@@ -50,24 +47,22 @@ export class AnswerObserver implements ForwardObserver {
   #usage: UsageReader | undefined
   #rewriter: AnswerRewriter | undefined
 
-  constructor(pipeline: Pipeline, exchange: Exchange, call: Call, routed: RoutedCall, observed: Observed) {
-    this.#pipeline = pipeline
-    this.#exchange = exchange
-    this.#call = call
-    this.#routed = routed
-    this.#observed = observed
-    this.#decided = pipeline.now()
-    const members = membersOf(call.content.received)
+  constructor(sending: Sending, predict: () => HeldTokens | undefined) {
+    const { pipeline, call, routed } = sending
+    const { members } = call.content
     const { citations } = routed.decision
+    this.#sending = sending
+    this.#predict = predict
+    this.#decided = pipeline.now()
     if (citations.length > 0 && !asksForData(members)) this.#labels = new PromptLabels(citations, choicesEach(members))
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }
 
   /** The request has finished waiting and goes to the engine now. */
   admitted(): void {
-    this.#admitted = this.#pipeline.now()
-    const { id, adapter } = this.#routed.replica
-    this.#exchange.telemetry.admitted(id, adapter.kind)
+    this.#admitted = this.#sending.pipeline.now()
+    const { id, adapter } = this.#sending.routed.replica
+    this.#sending.exchange.telemetry.admitted(id, adapter.kind)
   }
 
   onSent(): void {
@@ -76,14 +71,14 @@ export class AnswerObserver implements ForwardObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
-    this.#observed.trip.onHead(status, headers)
+    this.#sending.trip.onHead(status, headers)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
   }
 
   onChunk(chunk: Buffer): void {
     if (this.#isSuccess) {
-      this.#exchange.telemetry.firstByte()
-      this.#observed.trip.onChunk(chunk)
+      this.#sending.exchange.telemetry.firstByte()
+      this.#sending.trip.onChunk(chunk)
     }
     this.#usage?.push(chunk)
   }
@@ -92,10 +87,10 @@ export class AnswerObserver implements ForwardObserver {
   readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
     if (!this.#labels || status < 200 || status >= 300) return undefined
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-      this.#pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
+      this.#sending.pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
       return undefined
     }
-    this.#rewriter = createAnswerRewriter(this.#call.api, headers['content-type'] ?? '', this.#labels)
+    this.#rewriter = createAnswerRewriter(this.#sending.call.api, headers['content-type'] ?? '', this.#labels)
     return this.#rewriter
   }
 
@@ -103,16 +98,16 @@ export class AnswerObserver implements ForwardObserver {
   finish(outcome: ForwardOutcome): void {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
-    const isRun = this.#isRun
-    if (isRun) this.#observed.trip.onRun()
-    this.#feedBack(usage, isRun)
-    if (usage?.reusedTokens) this.#routed.replica.events?.reused()
-    if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle('not_run')
-    else if (isRun) this.#observed.charge.settle(usage ?? 'unreported')
+    const { trip, charge, routed, exchange } = this.#sending
+    trip.wasRun = this.#isRun
+    this.#feedBack(usage)
+    if (usage?.reusedTokens) routed.replica.events?.reused()
+    if (this.#status >= 400 || (this.#isSuccess && !trip.wasRun)) charge.settle('not_run')
+    else if (trip.wasRun) charge.settle(usage ?? 'unreported')
     if (!usage) return
-    this.#observed.trip.used(usage)
+    trip.used(usage)
     const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
-    this.#exchange.telemetry.used({ ...usage, recomputedTokens })
+    exchange.telemetry.used({ ...usage, recomputedTokens })
   }
 
   /**
@@ -120,16 +115,16 @@ export class AnswerObserver implements ForwardObserver {
    * request that still waits they describe what is intended.
    */
   settleHead(): Record<string, string> {
-    const { timing } = this.#routed.decision
-    const held = this.#observed.predict()
+    const { timing } = this.#sending.routed.decision
+    const held = this.#predict()
     this.#held = held ?? nothingHeld
-    this.#exchange.telemetry.predicted(held && held.device + held.host + held.remote)
-    const now = this.#pipeline.now()
+    this.#sending.exchange.telemetry.predicted(held && held.device + held.host + held.remote)
+    const now = this.#sending.pipeline.now()
     const admitted = this.#admitted ?? now
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
-      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
-      ...(this.#call.settings.headers ? this.#describeDecision() : {}),
+      'x-request-id': this.#sending.exchange.incoming.headers['x-request-id']?.toString() || this.#sending.request,
+      ...(this.#sending.call.settings.headers ? this.#describeDecision() : {}),
       'server-timing': Object.entries(stages)
         .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
         .join(', '),
@@ -137,9 +132,9 @@ export class AnswerObserver implements ForwardObserver {
   }
 
   #describeDecision(): Record<string, string> {
-    const { decision, replica } = this.#routed
+    const { decision, replica } = this.#sending.routed
     const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped } = decision
-    const { baselineCachedTokens: baseline, predictedCachedTokens } = this.#exchange.telemetry
+    const { baselineCachedTokens: baseline, predictedCachedTokens } = this.#sending.exchange.telemetry
     const isRefused = this.#status !== 0 && !this.#isSuccess
     return {
       'x-reprise-replica': replica.id,
@@ -158,12 +153,12 @@ export class AnswerObserver implements ForwardObserver {
 
   /** Where moves need permission: the template of the first list, and where it stands. */
   #describeTemplate(): Record<string, string> {
-    const { mode } = this.#call.settings
+    const { mode } = this.#sending.call.settings
     if (mode !== 'auto' && mode !== 'ask') return {}
-    const { contexts } = this.#routed.decision
+    const { contexts } = this.#sending.routed.decision
     const id = contexts.find(({ found }) => found.template !== undefined)?.found.template?.id
     if (id === undefined) return {}
-    return { 'x-reprise-template': `${id};state=${this.#pipeline.templates.stateOf(id)}` }
+    return { 'x-reprise-template': `${id};state=${this.#sending.pipeline.templates.stateOf(id)}` }
   }
 
   #readUsage(): Usage | undefined {
@@ -175,8 +170,8 @@ export class AnswerObserver implements ForwardObserver {
 
   /** Tokens found at another position that the engine recomputed, as far as its reports have arrived. */
   get #recomputedTokens(): number | undefined {
-    const { cache } = this.#routed.replica
-    const told = this.#observed.promptIds.flatMap((id) => cache.recomputedOf(id) ?? [])
+    const { cache } = this.#sending.routed.replica
+    const told = this.#sending.ids.flatMap((id) => cache.recomputedOf(id) ?? [])
     return told.length > 0 ? told.reduce((sum, tokens) => sum + tokens, 0) : undefined
   }
 
@@ -192,27 +187,31 @@ export class AnswerObserver implements ForwardObserver {
   }
 
   #finishRewriting({ remapped, overflowed, fault }: AnswerRewriter): void {
-    const { metrics } = this.#pipeline.telemetry
+    const { metrics } = this.#sending.pipeline.telemetry
     metrics.citationsRemapped.inc(remapped)
     if (fault === undefined) {
       if (overflowed) metrics.failOpen.inc({ reason: 'answer_too_large' })
       return
     }
     metrics.failOpen.inc({ reason: 'answer_rewriter' })
-    this.#pipeline.log.error({ request: this.#observed.request, error: fault }, 'citations are not mapped any further')
+    this.#sending.pipeline.log.error(
+      { request: this.#sending.request, error: fault },
+      'citations are not mapped any further',
+    )
   }
 
   /** For several prompts in one request only the total of their tokens is known; it is divided by their lengths. */
-  #feedBack(usage: Usage | undefined, isRun: boolean): void {
-    const { replica, decision } = this.#routed
-    const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
-    for (const [i, request] of this.#observed.promptIds.entries()) {
-      if (!isRun) replica.cache.failed([request])
+  #feedBack(usage: Usage | undefined): void {
+    const { ids, trip, routed } = this.#sending
+    const { cache } = routed.replica
+    const { sent } = routed.decision
+    const length = sent.reduce((sum, prompt) => sum + prompt.length, 0)
+    for (const [i, request] of ids.entries()) {
+      if (!trip.wasRun) cache.failed([request])
       else if (usage) {
-        const share = decision.sent[i]!.length / length
-        const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
-        replica.cache.used(request, Math.round(usage.promptTokens * share), cached)
-      } else if (this.#status === 0) replica.cache.doubted(request)
+        const promptTokens = Math.round((usage.promptTokens * sent[i]!.length) / length)
+        cache.used(request, promptTokens, ids.length === 1 ? usage.cachedTokens : undefined)
+      } else if (this.#status === 0) cache.doubted(request)
     }
   }
 }

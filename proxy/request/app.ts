@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
-import type { Exchange } from '../call/exchange.ts'
+import type { Exchange } from '../call/call.ts'
 import { ProxyError, toProxyError } from '../common/errors.ts'
 import type { Outcome } from '../common/reasons.ts'
 import { brokenOffBy } from '../http/answer-unread.ts'
 import { ClientLeft } from '../http/bounds/client-left.ts'
-import { watchBody } from '../http/bounds/watch-body.ts'
-import { clientAddress } from '../http/client-address.ts'
-import { endBehindBody } from '../http/end-behind-body.ts'
-import { UnreachableError } from '../http/forward.ts'
-import { refuseLoop } from '../http/forwarded-headers.ts'
-import { LateError } from '../http/late-error.ts'
+import { UnreachableError } from '../http/engine-failures.ts'
+import { clientAddress, refuseLoop } from '../http/forwarded-headers.ts'
+import { toErrorEvent } from '../http/keep-alive.ts'
+import { endBehindBody, watchBody } from '../http/read-body.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { passThrough } from './pass-through.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -102,9 +100,7 @@ function answerError(
   telemetry.refused(id, known instanceof UnreachableError ? known.reason : undefined)
   if (outgoing.headersSent) {
     // the head was ours, and only comments followed it
-    const late = new LateError(api, known.status)
-    late.push(body)
-    if (!outgoing.writableEnded) outgoing.end(late.end())
+    if (!outgoing.writableEnded) outgoing.end(toErrorEvent(body, api, known.status))
     return known.code
   }
   outgoing.writeHead(known.status, {

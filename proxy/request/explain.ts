@@ -3,10 +3,8 @@ import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
+import { type Call, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
-import { sharerOf } from '../call/sharer-of.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
 import { ProxyError } from '../common/errors.ts'
 import {
   applySplices,
@@ -16,11 +14,10 @@ import {
   type Span,
   valueStart,
 } from '../common/json/json-spans.ts'
-import { parseJson } from '../common/json/parse-json.ts'
+import { parseJson } from '../common/json/json-value.ts'
 import { withoutByteOrderMark } from '../http/receive/read-received.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
-import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findDifference } from '../prompt/judge/find-difference.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
@@ -31,7 +28,7 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
 import { templateRemedies } from '../templates/declared-templates.ts'
-import { chooseReplicas } from './models/choose-replicas.ts'
+import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
@@ -56,7 +53,7 @@ export async function explain(
   api: string | undefined,
 ): Promise<string> {
   const call = await toExplainedCall(pipeline, incoming, body, api)
-  if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model!)
+  if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model)
   const layout = await recallAhead(pipeline, call)
   const routing = { ...pipeline, replicas: pipeline.replicas.preview(call.model) }
   const { replica, decision } = routeCall(routing, call, undefined, layout())
@@ -185,7 +182,9 @@ function describe(
         template_state: pipeline.templates.stateOf(found.template.id),
         may_move: found.template.mayMove,
       }),
-      ...describeRanks(found),
+      // fields that only rank its blocks make equal documents differ
+      ...(!found.isSpokenOf &&
+        found.slots.some(({ ranks }) => ranks) && { differs_by: 'score', remedy: differingRemedy }),
     })),
     known_chunks: { ...call.content.certain.counts, known: pipeline.chunks.size },
     predicted_cached_tokens: decision.predictedCachedTokens,
@@ -200,21 +199,16 @@ function describe(
       ...explainDifference(prompt, decision, before),
     ],
   }
-  const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
-  return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
+  return `${JSON.stringify(explanation).slice(0, -1)},"body":${describeBody(body, prompt, decision, replica)}}`
 }
 
-/** Removes the members of a body that our own tags (salt and id) would replace. */
-function withoutTags(json: string, { adapter }: Replica): string {
+/** Returns the body as it would be sent, without what our own tags (salt and id) would replace. */
+function describeBody(body: Buffer, prompt: PromptBody | undefined, decision: Decision, { adapter }: Replica): string {
+  const json = (prompt ? writeBody(prompt, decision.splices ?? []) : body).toString()
+  // as a JSON string if it is not JSON
+  if (!prompt) return tryJson(json) === undefined ? JSON.stringify(json) : json
   const tags = new Set(Object.keys(adapter.tagRequest('explained' as RequestId, '').members))
   return applySplices(json, removeMembers(json, valueStart(json), tags))
-}
-
-/**
- * Describes fields that only rank the blocks of a list: whether equal documents differ by them, and what would help.
- */
-function describeRanks({ slots, isSpokenOf }: PromptContext): object {
-  return !isSpokenOf && slots.some(({ ranks }) => ranks) ? { differs_by: 'score', remedy: differingRemedy } : {}
 }
 
 /**
@@ -265,12 +259,6 @@ function explainTemplates(prompt: PromptBody | undefined, { content }: Call): ob
     reason: `template_${refused}`,
     remedy: templateRemedies[refused],
   }))
-}
-
-/** Returns the body as received, or as a JSON string if it is not JSON. */
-function asJson(body: Buffer): string {
-  const text = body.toString()
-  return tryJson(text) === undefined ? JSON.stringify(text) : text
 }
 
 function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {

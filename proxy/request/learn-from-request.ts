@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http'
-import { Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
+import { GatheredBytes } from '../common/gathered-bytes.ts'
 import { scanBody } from '../http/bounds/scan-body.ts'
 import { lightBytes } from '../http/bounds/work-limits.ts'
-import { isTooLarge } from '../http/receive/receive-whole.ts'
+import { isTooLarge } from '../http/receive/read-within-limits.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */
 const largestBody = 8 * 1024 * 1024
 
 /** A request that is learned from while it passes. */
-export interface PassingRequest {
-  /** Creates a stream that passes a body on and keeps a copy of it, up to a limit. */
-  readonly tee: () => Transform
+interface PassingRequest {
+  /** Keeps a copy of its body, up to a limit, and learns from that once it has passed. */
+  follow(body: Readable): void
   /** Call when the request is over. */
   end(): void
 }
@@ -45,30 +46,26 @@ export function learnFromRequest(
     }
   }
   const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity'
-  const tee = (): Transform => {
-    let kept: Buffer[] | undefined = encoding === 'identity' ? [] : undefined
-    let size = 0
-    if (!kept) ignore('encoded')
-    return new Transform({
-      transform: (bytes: Buffer, _, pass) => {
-        pass(null, bytes)
-        size += bytes.length
-        if (kept && size > largestBody) {
-          kept = undefined
-          ignore('too_large')
-        }
-        kept?.push(bytes)
-      },
-      flush: (pass) => {
-        pass()
-        const whole = kept
-        kept = undefined
-        // let the last bytes go out first
-        if (whole) setImmediate(() => void learn(Buffer.concat(whole)))
-      },
-    })
+  const follow = (body: Readable): void => {
+    if (encoding !== 'identity') {
+      ignore('encoded')
+      return
+    }
+    const kept = new GatheredBytes()
+    const keep = (chunk: Buffer): void => {
+      kept.add(chunk)
+      if (kept.length <= largestBody) return
+      body.off('data', keep).off('end', finish)
+      kept.take()
+      ignore('too_large')
+    }
+    // let the last bytes go out first
+    const finish = (): void => {
+      setImmediate(() => void learn(kept.take()))
+    }
+    body.on('data', keep).on('end', finish)
   }
-  return { tee, end: () => lesson.end() }
+  return { follow, end: () => lesson.end() }
 }
 
 /** Waits until a large body may be parsed; returns false if that would hold up other requests. */
@@ -76,8 +73,7 @@ async function mayBeRead(
   { heavyTurns, settings }: Pick<Pipeline, 'heavyTurns' | 'settings'>,
   bytes: Buffer,
 ): Promise<boolean> {
-  const turn = (): Promise<void> => heavyTurns.take()
-  const scan = await scanBody(bytes, new Set(['input']), turn)
-  await turn()
+  const scan = await scanBody(bytes, new Set(['input']), heavyTurns)
+  await heavyTurns.take()
   return !isTooLarge(bytes.length, scan, settings().workLimits)
 }

@@ -1,21 +1,20 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { matchesPath } from '#engine-adapters/inference-paths.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import type { Caller } from '../access/tenancy.ts'
+import type { Exchange } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
-import type { Exchange } from '../call/exchange.ts'
 import { ProxyError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
-import { endBehindBody } from '../http/end-behind-body.ts'
-import { forward, UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/engine-failures.ts'
+import { forward } from '../http/forward.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
+import { endBehindBody } from '../http/read-body.ts'
 import { upgradeOf } from '../http/upgradable-request.ts'
 import type { Replica } from '../replicas/replica.ts'
-import type { ReplicaChoice } from '../replicas/replica-set.ts'
-import { learnFromRequest, type PassingRequest } from './learn-from-request.ts'
-import { asksForModels, listModels } from './models/list-models.ts'
-import { routePassing } from './models/route-passing.ts'
+import { learnFromRequest } from './learn-from-request.ts'
+import { asksForModels, listModels, type PassingRoute, routePassing } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
 import { noReplica } from './route-call.ts'
 import { untilReached } from './until-reached.ts'
@@ -36,12 +35,12 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
     checkPath(pipeline, exchange, caller, first.replica)
     return await untilReached({ replicas: route.replicas, telemetry: pipeline.telemetry }, exchange, {
       first,
-      send: ({ replica }) => sendOn(pipeline, exchange, replica, { lesson, whole: route.body }),
+      send: ({ replica }) => sendOn(pipeline, exchange, replica, route, lesson),
       choose: (excluding) => choose(route, excluding),
     })
   } finally {
     lesson?.end()
-    route.release()
+    route.release?.()
   }
 }
 
@@ -55,26 +54,18 @@ function checkPath({ settings }: Pipeline, { incoming }: Exchange, { key }: Call
   throw new ProxyError('forbidden', message)
 }
 
-function choose(
-  { replicas }: { readonly replicas: ReplicaChoice },
-  excluding?: ReadonlySet<ReplicaId>,
-): { replica: Replica } {
+function choose({ replicas }: PassingRoute, excluding?: ReadonlySet<ReplicaId>): { replica: Replica } {
   const [replica] = [...replicas.candidates(excluding)].sort((a, b) => a.requests - b.requests)
   if (!replica) throw new ProxyError('draining', noReplica)
   return { replica }
-}
-
-interface PassingBody {
-  readonly lesson: PassingRequest | undefined
-  /** the body, if it has been read; undefined: it is passed on as it arrives */
-  readonly whole: Buffer | undefined
 }
 
 async function sendOn(
   pipeline: Pipeline,
   exchange: Exchange,
   replica: Replica,
-  { lesson, whole }: PassingBody,
+  { body: whole }: PassingRoute,
+  lesson: ReturnType<typeof learnFromRequest>,
 ): Promise<ForwardOutcome> {
   const { incoming, outgoing, clientLeft, telemetry } = exchange
   const upgrade = upgradeOf(incoming)
@@ -86,7 +77,7 @@ async function sendOn(
     apiKey: replica.apiKey,
   })
   // a separate stream: it is destroyed if the engine breaks off, and must not close the client's connection with it
-  const body = hasBody ? (lesson?.tee() ?? new PassThrough()) : null
+  const body = hasBody ? new PassThrough() : null
   const request = {
     path: incoming.url!,
     method: incoming.method!,
@@ -100,7 +91,12 @@ async function sendOn(
   }
   const observer = {
     // not sooner: if the request cannot be sent, its body is still whole for another replica
-    onSent: () => (whole ? body?.end(whole) : body && incoming.pipe(body)),
+    onSent: () => {
+      if (!body) return
+      lesson?.follow(whole ? Readable.from([whole]) : incoming)
+      if (whole) body.end(whole)
+      else incoming.pipe(body)
+    },
     onHead: (status: number) => replica.breaker.answered(status),
     settleHead: () => ({}),
     onChunk: () => {},
@@ -109,9 +105,13 @@ async function sendOn(
   replica.breaker.begin()
   replica.passing += 1
   try {
-    // an engine may answer, or refuse, before the whole body has arrived
-    const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
-    return await forward(replica.engine, request, outgoing, clientLeft, observer, options)
+    return await forward(replica.engine, request, {
+      response: outgoing,
+      clientLeft,
+      observer,
+      // an engine may answer, or refuse, before the whole body has arrived
+      end: (rest) => void endBehindBody(incoming, outgoing, rest),
+    })
   } catch (error) {
     if (error instanceof UnreachableError) replica.breaker.unreachable(error.reason)
     throw error

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { Call } from '../call/call.ts'
-import { HeavyTurns } from '../http/bounds/heavy-turns.ts'
+import { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { readReceived } from '../http/receive/read-received.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
 import { defaultWording } from '../prompt/wording.ts'

@@ -1,6 +1,5 @@
-import type { KnownTurns, TurnKey } from '#index/conversation-store.ts'
-import type { Call } from '../call/call.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
+import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
+import { type Call, toDecisionInput } from '../call/call.ts'
 import { countMessages } from '../prompt/body/prompt.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
@@ -32,6 +31,11 @@ export async function recallAhead(
   const isShort = set === undefined || countMessages(set) <= fewMessages
   if (!isShared && !call.isHeavy && isShort) return () => undefined
   const missed = new Set<TurnKey>()
+  const recall = (turn: TurnKey): SentTurn | undefined => {
+    const sent = store.recall(turn)
+    if (sent === undefined) missed.add(turn)
+    return sent
+  }
   const isUntrue = (): boolean => [...missed].some((turn) => store.recall(turn) !== undefined)
   let isLong = call.isHeavy
   const wait = async (): Promise<void> => {
@@ -41,7 +45,7 @@ export async function recallAhead(
   let laidOut: LaidOut | undefined
   for (let made = 0; made === 0 || (isLong && laidOut && made < mostLayouts && isUntrue()); made++) {
     missed.clear()
-    const steps = layOut(toDecisionInput(call), { store: notingMisses(store, missed), now })
+    const steps = layOut(toDecisionInput(call), { store: { recall }, now })
     if (isLong) await wait()
     laidOut = await runToEnd(steps, { wait, now })
     if (made === 0 && isShared && laidOut && missed.size > 0) await sharedTurns!.fetch(missed)
@@ -67,16 +71,5 @@ async function runToEnd<Result>(
     if (now() - begun < sliceMilliseconds) continue
     await wait()
     begun = now()
-  }
-}
-
-/** Returns the turns of a store, and notes those that it was asked for but does not know. */
-function notingMisses(store: KnownTurns, missed: Set<TurnKey>): KnownTurns {
-  return {
-    recall: (turn) => {
-      const sent = store.recall(turn)
-      if (sent === undefined) missed.add(turn)
-      return sent
-    },
   }
 }

@@ -1,13 +1,10 @@
 import { recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
-import { sharerOf } from '../call/sharer-of.ts'
-import { toDecisionInput } from '../call/to-decision-input.ts'
-import { toldUser } from '../call/told-user.ts'
+import { type Call, type EngineUser, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
+import { engineUserOf } from '../call/engine-user.ts'
 import { ProxyError } from '../common/errors.ts'
 import type { RequestOptions } from '../common/request-options.ts'
-import { membersOf } from '../http/receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decide } from '../reuse/decide.ts'
@@ -37,10 +34,11 @@ export function routeCall(
   const candidates = routing.replicas.candidates(excluding)
   if (candidates.length === 0) throw new ProxyError('draining', noReplica)
   const sharer = sharerOf(call)
+  const users = candidates.map((replica) => engineUserOf(call, replica))
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates: candidates.map((replica) => toCandidate(replica, routing, call, sharer)),
+      candidates: candidates.map((replica, i) => toCandidate(replica, routing, sharer, users[i])),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
       select: (routes) =>
@@ -48,19 +46,23 @@ export function routeCall(
       now: routing.now,
     },
   )
-  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
+  return { replica: candidates[decision.candidate]!, decision, sharer, user: users[decision.candidate] }
 }
 
-function toCandidate(replica: Replica, { processed, gain }: Routing, call: Call, sharer: string): Candidate {
+function toCandidate(
+  replica: Replica,
+  { processed, gain }: Routing,
+  sharer: string,
+  user: EngineUser | undefined,
+): Candidate {
   const { id, mirror, cacheConfig, reuse } = replica
-  const user = toldUser(call, replica)
   return {
     mirror,
     planned: () => gain.plannedOf(id).mirror,
     cacheConfig,
     reuse,
     hasProcessed: (block) => processed.has(id, sharer, block),
-    isReusable: (block) => processed.has(id, sharer, block, user),
+    isReusable: (block) => processed.has(id, sharer, block, user?.owner),
   }
 }
 

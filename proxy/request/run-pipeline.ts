@@ -1,18 +1,17 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
+import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
-import type { Exchange } from '../call/exchange.ts'
 import { readCall, toFallBack, toRefused } from '../call/read-call.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
-import { UnreachableError } from '../http/forward.ts'
-import { RefusedError } from '../http/refusal-filter.ts'
+import { RefusedError, UnreachableError } from '../http/engine-failures.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
-import { chooseReplicas } from './models/choose-replicas.ts'
+import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
+import { idsOfPrompts } from './request-ids.ts'
 import { routeCall } from './route-call.ts'
-import { idsOfPrompts, sendCall } from './send-call.ts'
+import { sendCall } from './send-call.ts'
 import { untilReached } from './until-reached.ts'
 
 /** The life of a request with a prompt, in the order it happens. */
@@ -36,7 +35,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
 }
 
 async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
-  const replicas = pipeline.replicas.serving(call.model) ?? (await chooseReplicas(pipeline, call.model!))
+  const replicas = pipeline.replicas.serving(call.model) ?? (await chooseReplicas(pipeline, call.model))
   const routing = replicas === pipeline.replicas ? pipeline : { ...pipeline, replicas }
   let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
   // nothing waits from here until the request is committed, so what the decision is based on stays true
@@ -44,14 +43,14 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
   // do not keep the texts of a prompt while its answer runs
   layout = undefined
   const charge = chargeCall(pipeline, call.caller, routed.decision, call.content.body.length)
-  const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
+  const request = pipeline.requestIds.take(wantedId(call, routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)
   noteFound(pipeline, call, routed)
   const ended = pipeline.chunks.prompted(call.caller.tenant)
   const sendAs = (own: Call, first: RoutedCall): Promise<ForwardOutcome> =>
     untilReached(routing, exchange, {
       first,
-      send: (chosen) => sendCall(pipeline, exchange, own, chosen, request, charge),
+      send: (chosen) => sendCall({ pipeline, exchange, call: own, routed: chosen, request, charge }),
       // the order is made for the replica that will run it
       choose: (excluding) => routeCall(routing, own, excluding),
     })
@@ -113,7 +112,7 @@ function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { 
 }
 
 /** The id that the client wants the request to have. */
-function wantedId({ replica, rid }: RoutedCall, { incoming }: Exchange): string | undefined {
+function wantedId({ content }: Call, { replica }: RoutedCall, { incoming }: Exchange): string | undefined {
   const id = incoming.headers['x-request-id']
-  return replica.adapter.idIn({ rid }) ?? (Array.isArray(id) ? id[0] : id)
+  return replica.adapter.idIn({ rid: content.members.rid }) ?? (Array.isArray(id) ? id[0] : id)
 }

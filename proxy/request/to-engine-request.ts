@@ -4,12 +4,10 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
-import { userOf } from '../access/user.ts'
-import type { Call, RoutedCall } from '../call/call.ts'
-import type { Exchange } from '../call/exchange.ts'
+import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import { toStream } from '../http/bounds/whole-body.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
-import { behindByteOrderMark, membersOf } from '../http/receive/read-received.ts'
+import { behindByteOrderMark } from '../http/receive/read-received.ts'
 import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -26,19 +24,17 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
  */
 export function toEngineRequest(
   { incoming, telemetry }: Exchange,
-  { api, caller, content: { body, received }, settings, isStream }: Call,
-  { replica, decision }: RoutedCall,
+  call: Call,
+  routed: RoutedCall,
   request: RequestId,
   borders: readonly number[] = [],
 ): EngineRequest {
-  const members = membersOf(received)
+  const { caller, settings, isStream } = call
+  const { body, received, members } = call.content
+  const { replica, decision } = routed
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
   const tags = replica.adapter.tagRequest(request, salt, members)
-  const user = {
-    name: () => userOf(caller, api, members, settings.tenants.salt_secret),
-    isTrusted: caller.isTrusted === true,
-  }
-  const wishes = wishesOf(replica, decision, api, { user, borders })
+  const wishes = wishesOf(routed, call, borders)
   const parts = received.whole?.write(tags.members, wishes) ?? [
     bytesToSend(body, received.prompt, decision.splices, tags.members, wishes),
   ]
@@ -63,43 +59,31 @@ export function toEngineRequest(
   }
 }
 
-/** What a request says to this replica's plugins besides what its client wishes. */
-interface Told {
-  /** whose it is; a trusted gateway may have named another */
-  readonly user: { readonly name: () => string; readonly isTrusted: boolean }
-  /** where checkpoints are to be kept, in tokens */
-  readonly borders: readonly number[]
-}
-
-/** Returns what the request asks of this replica's plugins, and tells them. */
-function wishesOf(replica: RoutedCall['replica'], decision: Decision, api: Call['api'], told: Told): EngineWish[] {
-  const { pages } = decision.options
-  const wish = wishForReuse(replica, decision, api, told)
-  // harmless for an engine that could select pages but does not: nothing there reads the member
-  const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
-  if (member === undefined) return wish ? [wish] : []
-  if (wish?.member === member) return [{ ...wish, also: { reprise_pages: pages } }]
-  return [...(wish ? [wish] : []), { member, own: 'reprise_pages', value: pages }]
-}
-
-function wishForReuse(
-  replica: RoutedCall['replica'],
-  decision: Decision,
-  api: Call['api'],
-  { user, borders }: Told,
-): EngineWish | undefined {
+/** Returns what the request asks of this replica's plugins, and tells them besides what its client wishes. */
+function wishesOf(
+  { replica, decision, user }: RoutedCall,
+  { api, caller }: Call,
+  borders: readonly number[],
+): EngineWish[] {
   const { reuse: offer, adapter, checkpoints } = replica
-  const { reuse } = decision.options
-  const own = offer?.asksForUser ? { user: user.name() } : undefined
+  const { reuse, pages } = decision.options
+  const told = user && { user: user.name }
+  // whom a trusted gateway names counts
+  const set = caller.isTrusted ? undefined : told
   const value = {
-    ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
+    ...(offer && reuse !== undefined && { reuse: grantedWish(offer, reuse) }),
     ...questionFor(replica, decision),
-    ...(borders.length > 0 ? { borders, key: checkpoints?.key } : {}),
-    ...(own && user.isTrusted ? own : {}),
+    ...(borders.length > 0 && { borders, key: checkpoints?.key }),
+    ...(!set && told),
   }
-  const set = own && !user.isTrusted ? own : undefined
   const member = set || Object.keys(value).length > 0 ? adapter.reuseMember(api) : undefined
-  return member === undefined ? undefined : { member, own: 'reprise', value, ...(set ? { set } : {}) }
+  // harmless for an engine that could select pages but does not: nothing there reads the member
+  const pagesMember = pages === undefined ? undefined : adapter.pagesMember(api)
+  const also = pagesMember === member ? { reprise_pages: pages } : undefined
+  const wishes: EngineWish[] = []
+  if (member !== undefined) wishes.push({ member, own: 'reprise', value, ...(set && { set }), ...(also && { also }) })
+  if (pagesMember !== undefined && !also) wishes.push({ member: pagesMember, own: 'reprise_pages', value: pages })
+  return wishes
 }
 
 /** Where the question stands, for an engine that reuses at any position and would take something else for it. */

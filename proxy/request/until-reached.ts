@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId } from '#index/context-block.ts'
-import type { Exchange } from '../call/exchange.ts'
+import type { Exchange } from '../call/call.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
-import type { Leaving } from '../http/bounds/client-left.ts'
-import { UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/engine-failures.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
@@ -37,18 +36,8 @@ export async function untilReached<T extends { readonly replica: Replica }>(
       const retry = decideRetry({ error, wasSent: error.wasSent }, { made, hasRepeated, hasOther })
       if (!retry) throw error
       telemetry.metrics.retries.inc({ reason: retry.on })
-      await pauseUnlessLeft(retry.pauseMilliseconds, clientLeft)
+      await pause(retry.pauseMilliseconds, undefined, { signal: clientLeft.signal })
       chosen = choose(retry.on === 'other' ? tried : undefined)
     }
   }
-}
-
-/** Rejects if the client leaves. */
-async function pauseUnlessLeft(milliseconds: number, clientLeft: Leaving): Promise<void> {
-  clientLeft.throwIfAborted()
-  const left = new AbortController()
-  const stop = (): void => left.abort(clientLeft.reason)
-  clientLeft.addEventListener('abort', stop)
-  await pause(milliseconds, undefined, { signal: left.signal })
-  clientLeft.removeEventListener('abort', stop)
 }

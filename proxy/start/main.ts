@@ -27,8 +27,7 @@ import type { UnreadRequest } from '../http/answer-unread.ts'
 import { type ServerEnv, toRequestListener } from '../http/listen.ts'
 import { Listener } from '../http/listener.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
-import type { HealthCheckOptions } from '../replicas/health-checks.ts'
-import { lookAfterReplicas, type Upkeep } from '../replicas/look-after-replicas.ts'
+import { lookAfterReplicas } from '../replicas/look-after-replicas.ts'
 import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
 import { logUnread } from '../telemetry/access-log.ts'
@@ -36,10 +35,9 @@ import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
-import { createCountedChunks } from './create-counted-chunks.ts'
-import { createAsides, createFleet, type LiveFleet } from './create-fleet.ts'
-import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createMirrors } from './create-replicas.ts'
+import { createAsides, LiveFleet } from './live-fleet.ts'
+import { createCountedChunks, LivePipeline, mayKeepWords } from './live-pipeline.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -74,13 +72,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const redis = await openRedis(config, log)
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
   let current = config
-  // the emulator needs its callback URL before there is an engine to build the rest on
-  const adminApp = new Deferred<Hono<ServerEnv>>()
   const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
-  const adminOptions = { uploadSeconds: callbackUploadSeconds, onUnread }
-  const handleAdmin = toRequestListener(adminApp.promise)
-  const admin = await Listener.at(readListenAddress(config.admin.listen), handleAdmin, adminOptions)
-  const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
+  const { admin, adminApp, emulator } = await startAdmin(config, log, onUnread)
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
@@ -90,8 +83,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const asides = createAsides(() => current, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
-  const live = createPipeline(config, parts)
-  const fleet = createFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
+  const live = new LivePipeline(config, parts)
+  const fleet = new LiveFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
@@ -113,7 +106,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
   const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
-  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
+  const upkeep = startUpkeep(telemetry, live, fleet, config)
   history.start()
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
@@ -131,9 +124,21 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
       await closeWithin(current.drain_seconds * 1000, drain, data)
-      await stopAll({ certificates, upkeep, live, fleet, emulator, admin, history, tracing, log })
+      for (const part of [certificates, upkeep, fleet, live, emulator, history, tracing]) await part?.close()
+      await admin.close(0)
+      log.info({ version }, 'stopped')
     },
   }
+}
+
+/** Starts the admin listener, whose requests wait for its app, and the emulator, which has its callback URL. */
+async function startAdmin(config: Config, log: Log, onUnread: (unread: UnreadRequest) => void) {
+  const adminApp = new Deferred<Hono<ServerEnv>>()
+  const options = { uploadSeconds: callbackUploadSeconds, onUnread }
+  const address = readListenAddress(config.admin.listen)
+  const admin = await Listener.at(address, toRequestListener(adminApp.promise), options)
+  const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
+  return { admin, adminApp, emulator }
 }
 
 /** Its client, which takes 20 MB, is loaded only if it is configured. */
@@ -193,32 +198,6 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
   clearTimeout(cut)
 }
 
-/** What is stopped once no request is in flight. */
-interface Running {
-  readonly certificates: ReturnType<typeof followCertificates>
-  readonly upkeep: { close(): void }
-  readonly live: LivePipeline
-  readonly fleet: LiveFleet
-  readonly emulator: Emulator | undefined
-  readonly admin: Listener
-  readonly history: History
-  readonly tracing: Telemetry['tracing']
-  readonly log: Log
-}
-
-async function stopAll({ log, ...running }: Running): Promise<void> {
-  const { certificates, upkeep, live, fleet, emulator, admin, history, tracing } = running
-  certificates.close()
-  upkeep.close()
-  await fleet.close()
-  await live.close()
-  await emulator?.close()
-  await admin.close(0)
-  history.stop()
-  await tracing?.close()
-  log.info({ version: readVersion() }, 'stopped')
-}
-
 /** Logs warnings and what the proxy was started with. */
 function logStart(log: Log, config: Config, engines: readonly FoundEngine[], started: object): void {
   for (const warning of findWarnings(config)) log.warn(warning)
@@ -244,19 +223,20 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet): Upkeep {
-  const wantsEstimates = (): boolean => {
-    const { settings, gain, recorder } = pipeline
-    return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
-  }
-  return { log, now, wantsEstimates, modelLists: pipeline.modelLists, onTick: () => fleet.tick() }
-}
-
-function toHealthOptions({ checks }: Config): HealthCheckOptions {
-  return {
+/** Runs what depends on time. */
+function startUpkeep(telemetry: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet, { checks }: Config) {
+  const { settings, gain, recorder, modelLists, replicas } = pipeline
+  const health = {
     intervalMilliseconds: checks.intervalSeconds * 1000,
     timeoutMilliseconds: (checks.timeoutSeconds ?? 2) * 1000,
   }
+  return lookAfterReplicas(() => replicas.all, health, {
+    log: telemetry.log,
+    now: telemetry.now,
+    wantsEstimates: () => settings().mode === 'shadow' || gain.isRead || recorder !== undefined,
+    modelLists,
+    onTick: () => fleet.tick(),
+  })
 }
 
 /** A promise that is resolved from outside. */

@@ -79,7 +79,7 @@ export class BatchPlanner {
     const api = promptApis.find((name) => promptPaths[name] === path)
     if (!api) return undefined
     const { hygiene, workLimits } = this.#config
-    const limits = { hygiene, limits: workLimits, isEncoded: false, turn: async () => {} }
+    const limits = { hygiene, limits: workLimits, isEncoded: false, turns: { take: async () => {} } }
     try {
       const { received } = await readWithinLimits(api, Buffer.from(body), limits)
       const input = {

@@ -78,7 +78,7 @@ test('samples are taken at every interval until it is stopped', async () => {
     now += 100
     await vi.advanceTimersByTimeAsync(100)
   }
-  history.stop()
+  history.close()
   now += 100
   await vi.advanceTimersByTimeAsync(1_000)
   expect((await history.samples()).map(({ at }) => at)).toEqual([1_000, 1_100, 1_200, 1_300, 1_400])

@@ -37,7 +37,7 @@ export class History {
     this.#timer = setInterval(sample, this.intervalMilliseconds).unref()
   }
 
-  stop(): void {
+  close(): void {
     clearInterval(this.#timer)
   }
 

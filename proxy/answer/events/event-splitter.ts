@@ -1,7 +1,6 @@
-import { GatheredBytes } from './gathered-bytes.ts'
+import { GatheredBytes } from '../../common/gathered-bytes.ts'
 
 const lf = 0x0a
-const cr = 0x0d
 
 /**
  * A stretch of an event stream: a whole event with its blank line, a part of an event that is too long to gather, or a
@@ -12,6 +11,11 @@ export interface StreamPart {
   readonly bytes: Buffer
 }
 
+const emptyLine = /\r\n|\n|\r/y
+const lineAndEmptyLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)/g
+/** The longest end of a line. */
+const longestLineEnd = 2
+
 /**
  * Splits an event stream into its events, whatever the chunks and line ends; the parts put together are the stream. An
  * event of more than `longestEvent` bytes is not gathered but passed on as it arrives. Linear in the stream.
@@ -20,8 +24,10 @@ export class EventSplitter {
   readonly #longestEvent: number
   readonly #gathered = new GatheredBytes()
   #isTooLong = false
-  #isLineStart = true
-  #isBehindCr = false
+  /** the last characters of an event that has begun, which may end its line */
+  #tail = ''
+  /** the last event ended with a carriage return, whose line feed may follow */
+  #isBehindReturn = false
 
   constructor(longestEvent: number) {
     this.#longestEvent = longestEvent
@@ -30,17 +36,23 @@ export class EventSplitter {
   push(chunk: Buffer): StreamPart[] {
     const parts: StreamPart[] = []
     let start = 0
-    if (this.#isBehindCr && chunk[0] === lf && this.#gathered.length === 0 && !this.#isTooLong) {
+    if (this.#isBehindReturn && chunk[0] === lf) {
       parts.push({ kind: 'line_feed', bytes: chunk.subarray(0, 1) })
-      this.#isBehindCr = false
       start = 1
     }
-    for (let end = this.#findEnd(chunk, start); end > 0; end = this.#findEnd(chunk, start)) {
-      this.#add(chunk.subarray(start, end), parts)
+    if (chunk.length > 0) this.#isBehindReturn = false
+    const text = this.#tail + chunk.toString('latin1', start)
+    const shift = start - this.#tail.length
+    let from = 0
+    for (let end = this.#findEnd(text, from); end > 0; end = this.#findEnd(text, from)) {
+      this.#add(chunk.subarray(start, end + shift), parts)
       this.#finish(parts)
-      start = end
+      this.#isBehindReturn = end === text.length && text.endsWith('\r')
+      from = end
+      start = end + shift
     }
     this.#add(chunk.subarray(start), parts)
+    this.#tail = text.slice(Math.max(from, text.length - longestLineEnd))
     return parts
   }
 
@@ -49,33 +61,12 @@ export class EventSplitter {
     return this.#gathered.take()
   }
 
-  /** Returns where the next blank line of the chunk ends; 0 if it has none. */
-  #findEnd(chunk: Buffer, start: number): number {
-    for (let i = start; i < chunk.length; i++) {
-      const next = skipText(chunk, i)
-      if (next > i) {
-        this.#isLineStart = false
-        this.#isBehindCr = false
-        if (next === chunk.length) break
-        i = next
-      }
-      const byte = chunk[i]!
-      const isSecondOfTwo = byte === lf && this.#isBehindCr
-      this.#isBehindCr = byte === cr
-      if (isSecondOfTwo) continue
-      const isLineEnd = byte === lf || byte === cr
-      const isBlankLine = isLineEnd && this.#isLineStart
-      this.#isLineStart = isLineEnd
-      if (isBlankLine) return i + 1 + this.#takeLineFeed(chunk[i + 1])
-    }
-    return 0
-  }
-
-  /** Returns 1 if the carriage return just passed and this byte are one line end. */
-  #takeLineFeed(next: number | undefined): 0 | 1 {
-    if (!this.#isBehindCr || next !== lf) return 0
-    this.#isBehindCr = false
-    return 1
+  /** Returns where the next event ends in a text, from the place where it begins, or goes on; 0 if it has no end. */
+  #findEnd(text: string, from: number): number {
+    emptyLine.lastIndex = from
+    if (this.#gathered.length === 0 && !this.#isTooLong && emptyLine.test(text)) return emptyLine.lastIndex
+    lineAndEmptyLine.lastIndex = from
+    return lineAndEmptyLine.test(text) ? lineAndEmptyLine.lastIndex : 0
   }
 
   #add(bytes: Buffer, parts: StreamPart[]): void {
@@ -89,11 +80,4 @@ export class EventSplitter {
     if (!this.#isTooLong) parts.push({ kind: 'event', bytes: this.#gathered.take() })
     this.#isTooLong = false
   }
-}
-
-/** Skips bytes that certainly end no line; most do not. */
-function skipText(chunk: Buffer, start: number): number {
-  let at = start
-  while (at < chunk.length && chunk[at]! > cr) at += 1
-  return at
 }

@@ -31,14 +31,20 @@ export function valuesOf(json: string, start: number, key: string): Span[] {
   return values
 }
 
-function eachMember(json: string, start: number, visit: (key: string, value: Span) => void): void {
+/** Visits each member of an object: its key and value, where it begins, and where the next one does or the object ends. */
+function eachMember(
+  json: string,
+  start: number,
+  visit: (key: string, value: Span, start: number, next: number) => void,
+): void {
   let at = skipSpace(json, start + 1)
   while (json[at] !== '}') {
     const keyEnd = skipString(json, at)
     const valueStart = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const valueEnd = skipValue(json, valueStart)
-    visit(JSON.parse(json.slice(at, keyEnd)) as string, { start: valueStart, end: valueEnd })
-    at = skipSeparator(json, valueEnd)
+    const next = skipSeparator(json, valueEnd)
+    visit(JSON.parse(json.slice(at, keyEnd)) as string, { start: valueStart, end: valueEnd }, at, next)
+    at = next
   }
 }
 
@@ -113,23 +119,21 @@ export function insertMembers(json: string, start: number, members: Readonly<Rec
 /** Returns splices that remove every member with one of these keys from the object at `start`, including the commas. */
 export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
   const splices: Splice[] = []
-  let at = skipSpace(json, start + 1)
   /** where the current run of removed members begins; −1: there is none */
   let runStart = -1
+  let runEnd = -1
   let keptEnd = -1
-  while (json[at] !== '}') {
-    const keyEnd = skipString(json, at)
-    const valueEnd = skipValue(json, skipSpace(json, skipSpace(json, keyEnd) + 1))
-    if (keys.has(JSON.parse(json.slice(at, keyEnd)))) {
+  eachMember(json, start, (key, value, at, next) => {
+    if (keys.has(key)) {
       if (runStart < 0) runStart = at
-    } else {
-      if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })
-      runStart = -1
-      keptEnd = valueEnd
+      runEnd = next
+      return
     }
-    at = skipSeparator(json, valueEnd)
-  }
-  if (runStart >= 0) splices.push({ start: keptEnd < 0 ? runStart : keptEnd, end: at, text: '' })
+    if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })
+    runStart = -1
+    keptEnd = value.end
+  })
+  if (runStart >= 0) splices.push({ start: keptEnd < 0 ? runStart : keptEnd, end: runEnd, text: '' })
   return splices
 }
 

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { ownSchemas } from '../../common/json/json-value.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { findNearestName } from './find-nearest-name.ts'
 

@@ -1,4 +1,4 @@
-import { readPeers } from '../../access/trusted-peers.ts'
+import { readPeers } from '../../access/tenancy.ts'
 import { readOptions } from '../../common/request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
 import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'

@@ -1,5 +1,4 @@
-import { ApiKeys } from '../../access/api-keys.ts'
-import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
+import { ApiKeys, type KeyRecord, type KeysConfig } from '../../access/api-keys.ts'
 import type { Log } from '../../common/log.ts'
 import { readVersion } from '../../common/read-version.ts'
 import { readKeyRecords } from './read-key-records.ts'

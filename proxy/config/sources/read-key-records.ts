@@ -1,4 +1,4 @@
-import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
+import type { KeyRecord, KeysConfig } from '../../access/api-keys.ts'
 import { ConfigError } from '../../common/errors.ts'
 import type { SettingFault } from '../faults/check-settings.ts'
 import { writeFault } from '../faults/write-fault.ts'

@@ -1,17 +1,16 @@
-/** Says when a request is given up: like an `AbortSignal`, which takes 6 µs to create and to listen to. */
-export interface Leaving {
-  readonly aborted: boolean
-  readonly reason: unknown
-  throwIfAborted(): void
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
-}
-
-/** Whether a client has left, or was given up. */
-export class ClientLeft implements Leaving {
+/** Whether a client has left, or was given up: like an `AbortSignal`, which takes 6 µs to create and to listen to. */
+export class ClientLeft {
   aborted = false
   reason: unknown
   readonly #listeners = new Set<() => void>()
+
+  /** Becomes aborted when this does; for what takes nothing else. */
+  get signal(): AbortSignal {
+    if (this.aborted) return AbortSignal.abort(this.reason)
+    const controller = new AbortController()
+    this.addEventListener('abort', () => controller.abort(this.reason))
+    return controller.signal
+  }
 
   throwIfAborted(): void {
     if (this.aborted) throw this.reason
@@ -33,3 +32,6 @@ export class ClientLeft implements Leaving {
     for (const listener of this.#listeners) listener()
   }
 }
+
+/** Says when a request is given up. */
+export type Leaving = Omit<ClientLeft, 'abort' | 'signal'>

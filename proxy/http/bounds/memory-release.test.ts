@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { MemoryRelease } from './memory-release.ts'
+import { MemoryRelease } from './body-memory.ts'
 
 const megabyte = 1024 * 1024
 const second = 1_000

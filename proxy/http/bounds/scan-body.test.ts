@@ -5,11 +5,13 @@ import { scanBody } from './scan-body.ts'
 import { decidingMembers, WholeBody } from './whole-body.ts'
 
 const turn = async (): Promise<void> => {}
-const scan = (text: string) => scanBody(Buffer.from(text), decidingMembers, turn)
+const scan = (text: string) => scanBody(Buffer.from(text), decidingMembers, { take: turn })
 /** Returns a body with the given members set. */
 const write = async (text: string, members: Record<string, unknown>): Promise<string> => {
   const bytes = Buffer.from(text)
-  return Buffer.concat(new WholeBody(bytes, await scanBody(bytes, decidingMembers, turn)).write(members)).toString()
+  return Buffer.concat(
+    new WholeBody(bytes, await scanBody(bytes, decidingMembers, { take: turn })).write(members),
+  ).toString()
 }
 
 test.each([
@@ -100,8 +102,10 @@ test('slices of a large body make no difference, wherever they fall', async () =
     messages: Array.from({ length: 60_000 }, (_, i) => ({ role: 'user', content: `\\"${i}\n` })),
   })
   let turns = 0
-  const sliced = await scanBody(Buffer.from(text), decidingMembers, async () => {
-    turns += 1
+  const sliced = await scanBody(Buffer.from(text), decidingMembers, {
+    take: async () => {
+      turns += 1
+    },
   })
   expect(turns).toBeGreaterThan(3)
   expect(sliced).toMatchObject({ containers: 60_002, isWhole: true, marks: 60_000 })

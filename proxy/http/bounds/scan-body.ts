@@ -2,27 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { addTo } from '#index/group-by.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-
-/** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
-export interface BodyScan {
-  /** objects and arrays */
-  readonly containers: number
-  readonly strings: number
-  /** outside strings: they separate array items and object members */
-  readonly commas: number
-  readonly depth: number
-  /** line breaks and `<` in strings */
-  readonly marks: number
-  /** Every string and container is closed, and nothing follows the first value. */
-  readonly isWhole: boolean
-  /** where the object's members start; undefined if the body is not an object */
-  readonly membersStart: number | undefined
-  readonly isEmpty: boolean
-  /** the values of the wanted members, including duplicates, in order */
-  readonly members: ReadonlyMap<string, readonly Span[]>
-  /** Returns the SHA-256 of all bytes. */
-  digest(): string
-}
+import type { HeavyTurns } from './event-loop.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -37,46 +17,53 @@ const sliceBytes = 512 * 1024
 const longestEscape = 6
 
 /**
- * Scans a body in slices, and waits for `turn` between them. Linear, and about as fast as copying the body twice.
+ * Scans a body in slices, and waits for a turn before each. Linear, and about as fast as copying the body twice.
  * Counts cover the whole body, whether it is JSON or not.
  */
 export async function scanBody(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
-  turn: () => Promise<void>,
+  turns: Pick<HeavyTurns, 'take'>,
 ): Promise<BodyScan> {
-  const scanner = new BodyScanner(bytes, wanted)
+  const scan = new BodyScan(bytes, wanted)
   // of a body that is read at once it is computed when it is wanted, which is seldom
   const sum = bytes.length > sliceBytes ? createHash('sha256') : undefined
   for (let at = 0; at < bytes.length; at += sliceBytes) {
-    if (sum) await turn()
+    if (sum) await turns.take()
     const end = Math.min(bytes.length, at + sliceBytes)
-    scanner.read(end)
+    scan.read(end)
     sum?.update(bytes.subarray(at, end))
   }
   const digest = sum?.digest('base64url')
-  return scanner.finish(() => digest ?? hash('sha256', bytes, 'base64url'))
+  if (digest !== undefined) scan.digest = () => digest
+  return scan
 }
 
-/** Finds strings, brackets and the members of the outermost object. */
-class BodyScanner {
+/** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
+export class BodyScan {
+  /** objects and arrays */
+  containers = 0
+  strings = 0
+  /** outside strings: they separate array items and object members */
+  commas = 0
+  /** the deepest */
+  depth = 0
+  /** line breaks and `<` in strings */
+  marks = 0
+  /** where the object's members start; undefined if the body is not an object */
+  membersStart: number | undefined
+  isEmpty = true
+  /** the values of the wanted members, including duplicates, in order */
+  readonly members: Map<string, Span[]> = new Map()
   readonly #bytes: Buffer
   readonly #wanted: ReadonlySet<string>
   readonly #longestName: number
-  readonly #members = new Map<string, Span[]>()
   #at = 0
   #isInString = false
   #stringStart = 0
-  #depth = 0
-  #deepest = 0
-  #containers = 0
-  #strings = 0
-  #commas = 0
-  #marks = 0
+  #level = 0
   #isBroken = false
   #isOver = false
-  #membersStart: number | undefined
-  #memberCount = 0
   /** in the outermost object: the last name read, and where its value starts */
   #name: Span | undefined
   #valueStart = -1
@@ -91,26 +78,19 @@ class BodyScanner {
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.#at = 3
   }
 
+  /** Every string and container is closed, and nothing follows the first value. */
+  get isWhole(): boolean {
+    return this.#level === 0 && !this.#isInString && !this.#isBroken && this.#at > 0
+  }
+
+  /** Returns the SHA-256 of all bytes. */
+  digest = (): string => hash('sha256', this.#bytes, 'base64url')
+
   /** Reads up to `end`, and beyond it to complete an escape. */
   read(end: number): void {
     while (this.#at < end) {
       if (this.#isInString) this.#readString(end)
       else this.#readStructure(end)
-    }
-  }
-
-  finish(digest: () => string): BodyScan {
-    return {
-      containers: this.#containers,
-      strings: this.#strings,
-      commas: this.#commas,
-      depth: this.#deepest,
-      marks: this.#marks,
-      isWhole: this.#depth === 0 && !this.#isInString && !this.#isBroken && this.#at > 0,
-      membersStart: this.#membersStart,
-      isEmpty: this.#memberCount === 0,
-      members: this.#members,
-      digest,
     }
   }
 
@@ -130,14 +110,14 @@ class BodyScanner {
         break
       }
     }
-    this.#marks += marks
+    this.marks += marks
     this.#at = at
     if (!this.#isInString) this.#endString(at)
   }
 
   #endString(end: number): void {
-    if (this.#depth === 0) this.#endValue()
-    if (this.#depth !== 1) return
+    if (this.#level === 0) this.#isOver = true
+    if (this.#level !== 1) return
     // before a colon, it is a name
     if (this.#valueStart < 0) this.#name = { start: this.#stringStart, end }
     this.#valueEnd = end
@@ -149,9 +129,9 @@ class BodyScanner {
       const code = bytes[at]!
       if (code <= 0x20) continue
       if (this.#isOver) this.#isBroken = true
-      if (code === COMMA) this.#commas += 1
+      if (code === COMMA) this.commas += 1
       if (code === QUOTE) {
-        this.#strings += 1
+        this.strings += 1
         this.#isInString = true
         this.#stringStart = at
         this.#beginValue(at)
@@ -162,29 +142,25 @@ class BodyScanner {
       const bracket = code & 0xdf
       if (bracket === 0x5b) this.#open(at, code)
       else if (bracket === 0x5d) this.#close(at)
-      else if (this.#depth === 1) this.#readOutermost(at, code)
+      else if (this.#level === 1) this.#readOutermost(at, code)
     }
     this.#at = end
   }
 
   #open(at: number, code: number): void {
     this.#beginValue(at)
-    if (this.#depth === 0 && code === 0x7b) this.#membersStart = at + 1
-    this.#containers += 1
-    this.#depth += 1
-    if (this.#depth > this.#deepest) this.#deepest = this.#depth
+    if (this.#level === 0 && code === 0x7b) this.membersStart = at + 1
+    this.containers += 1
+    this.#level += 1
+    if (this.#level > this.depth) this.depth = this.#level
   }
 
   #close(at: number): void {
-    if (this.#depth === 1) this.#endMember()
-    this.#depth -= 1
-    if (this.#depth === 1) this.#valueEnd = at + 1
-    if (this.#depth === 0) this.#endValue()
-    if (this.#depth < 0) this.#isBroken = true
-  }
-
-  #endValue(): void {
-    this.#isOver = true
+    if (this.#level === 1) this.#endMember()
+    this.#level -= 1
+    if (this.#level === 1) this.#valueEnd = at + 1
+    if (this.#level === 0) this.#isOver = true
+    if (this.#level < 0) this.#isBroken = true
   }
 
   /** Reads separators of the outermost object, and numbers and keywords in it. */
@@ -198,16 +174,16 @@ class BodyScanner {
   }
 
   #beginValue(at: number): void {
-    if (this.#depth === 1 && this.#valueStart === 0) this.#valueStart = at
+    if (this.#level === 1 && this.#valueStart === 0) this.#valueStart = at
   }
 
   #endMember(): void {
     const { start, end } = this.#name ?? { start: 0, end: 0 }
-    if (this.#membersStart !== undefined && this.#valueStart > 0 && end > 0) {
-      this.#memberCount += 1
+    if (this.membersStart !== undefined && this.#valueStart > 0 && end > 0) {
+      this.isEmpty = false
       const name = end - start - 2 <= this.#longestName ? this.#decode(start, end) : undefined
       if (name !== undefined && this.#wanted.has(name)) {
-        addTo(this.#members, name, { start: this.#valueStart, end: this.#valueEnd })
+        addTo(this.members, name, { start: this.#valueStart, end: this.#valueEnd })
       }
     }
     this.#name = undefined

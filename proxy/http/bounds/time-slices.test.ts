@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { TimeSlices } from './time-slices.ts'
+import { TimeSlices } from './event-loop.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

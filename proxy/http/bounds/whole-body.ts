@@ -43,6 +43,7 @@ const pieceBytes = 1024 * 1024
 
 const beginsWithNumber = /^\[\s*(\[\s*)?\d/
 const longestBeginning = 64
+const openBracket = 0x5b
 
 /** A body that is forwarded as received. It is scanned but never parsed, and its bytes are never copied. */
 export class WholeBody {
@@ -72,7 +73,8 @@ export class WholeBody {
   hasOnePrompt(api: PromptApi): boolean {
     const name = api === 'completions' ? 'prompt' : api === 'generate' ? 'text' : undefined
     if (name === undefined) return true
-    return this.#scan.members.get(name)?.at(-1) !== undefined && this.#firstByteOf(name) !== '['
+    const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
+    return start !== undefined && this.#bytes[start] !== openBracket
   }
 
   /** Whether its prompts are lists of token ids, which only the engine can read. */
@@ -105,13 +107,10 @@ export class WholeBody {
       const text = `${JSON.stringify(absent).slice(1, -1)}${isEmpty ? '' : ','}`
       splices.push({ start: membersStart, end: membersStart, text })
     }
-    const parts: Buffer[] = []
-    let at = 0
-    for (const { start, end, text } of splices.sort((a, b) => a.start - b.start)) {
-      parts.push(this.#bytes.subarray(at, start), Buffer.from(text))
-      at = end
-    }
-    return [...parts, this.#bytes.subarray(at)]
+    return spliceBytes(
+      this.#bytes,
+      splices.sort((a, b) => a.start - b.start),
+    )
   }
 
   /** Returns how to write a wish into a member's value. Throws `invalid_body` if that cannot be read: it must be set. */
@@ -130,11 +129,17 @@ export class WholeBody {
     const text = spliceBody(Buffer.from(json), json, splices).toString().slice(name.length, -1)
     return [{ start, end, text }]
   }
+}
 
-  #firstByteOf(member: string): string {
-    const { start } = this.#scan.members.get(member)!.at(-1)!
-    return String.fromCharCode(this.#bytes[start]!)
+/** Returns bytes in pieces, with ascending splices applied. */
+export function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer[] {
+  const parts: Buffer[] = []
+  let at = 0
+  for (const { start, end, text } of splices) {
+    parts.push(bytes.subarray(at, start), Buffer.from(text))
+    at = end
   }
+  return [...parts, bytes.subarray(at)]
 }
 
 /** Returns the parts of a body as a stream. Its reader never gets more than a megabyte at once. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readModelName } from './model-name.ts'
 
 const turn = (): Promise<void> => Promise.resolve()
-const read = (body: string, type = 'application/json') => readModelName(Buffer.from(body), type, turn)
+const read = (body: string, type = 'application/json') => readModelName(Buffer.from(body), type, { take: turn })
 
 test('only the name changes in a body, whatever surrounds it', async () => {
   await fc.assert(
@@ -42,7 +42,7 @@ test('a form with a file names its model, before the file or after it', async ()
   form.set('language', 'de')
   const request = new Request('http://engine', { method: 'POST', body: form })
   const type = request.headers.get('content-type')!
-  const named = await readModelName(Buffer.from(await request.arrayBuffer()), type, turn)
+  const named = await readModelName(Buffer.from(await request.arrayBuffer()), type, { take: turn })
   expect(named?.name).toBe('whisper')
   const parsed = await new Response(new Uint8Array(named!.rename('large')), {
     headers: { 'content-type': type },

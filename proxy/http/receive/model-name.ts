@@ -1,7 +1,9 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../../common/errors.ts'
 import type { Span } from '../../common/json/json-spans.ts'
+import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { scanBody } from '../bounds/scan-body.ts'
+import { spliceBytes } from '../bounds/whole-body.ts'
 
 /** The model that a body names. */
 interface ModelName {
@@ -25,11 +27,11 @@ const quote = 0x22
 export async function readModelName(
   body: Buffer,
   contentType: string | undefined,
-  turn: () => Promise<void>,
+  turns: Pick<HeavyTurns, 'take'>,
 ): Promise<ModelName | undefined> {
   return contentType?.trimStart().toLowerCase().startsWith('multipart/form-data')
     ? readForm(body, contentType)
-    : readJson(body, (await scanBody(body, wanted, turn)).members.get('model'))
+    : readJson(body, (await scanBody(body, wanted, turns)).members.get('model'))
 }
 
 function readJson(body: Buffer, spans: readonly Span[] | undefined): ModelName | undefined {
@@ -96,11 +98,10 @@ export function tooLongName(): ProxyError {
 }
 
 function replace(body: Buffer, spans: readonly Span[], text: string): Buffer {
-  const parts: Buffer[] = []
-  let at = 0
-  for (const { start, end } of spans) {
-    parts.push(body.subarray(at, start), Buffer.from(text))
-    at = end
-  }
-  return Buffer.concat([...parts, body.subarray(at)])
+  return Buffer.concat(
+    spliceBytes(
+      body,
+      spans.map((span) => ({ ...span, text })),
+    ),
+  )
 }

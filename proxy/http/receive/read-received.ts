@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { ProxyError } from '../../common/errors.ts'
 import type { SkippedReason } from '../../common/reasons.ts'
@@ -8,7 +7,6 @@ import { readPromptBody } from '../../prompt/formats/read-prompt-body.ts'
 import { applyHygiene, type HygieneSettings } from '../../prompt/hygiene/apply-hygiene.ts'
 import { placeBehindHistory } from '../../prompt/hygiene/place-behind-history.ts'
 import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
-import { beginsObject } from './begins-object.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -26,14 +24,18 @@ export interface Received {
   readonly skipped: SkippedReason | undefined
 }
 
-/** Returns the top-level members of a body, as far as they were read. */
-export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>): Json {
-  return prompt?.members ?? whole?.members ?? {}
-}
+/** white space, byte order marks, and what other encodings of Unicode put around ASCII */
+const mayPrecede: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff, 0x00])
+const brace = 0x7b
 
-/** Returns whether a part of its prompt was placed elsewhere. */
-export function isPlaced({ tidied }: Pick<Received, 'tidied'>): boolean {
-  return tidied.includes('placement')
+/**
+ * Returns whether a body begins like a JSON object, in UTF-8, UTF-16 or UTF-32. Engines read all three and ignore
+ * `content-encoding`. They would read such a body even if its header calls it compressed.
+ */
+export function beginsObject(body: Buffer): boolean {
+  let at = 0
+  while (at < body.length && mayPrecede.has(body[at]!)) at++
+  return body[at] === brace
 }
 
 /** Reads the body of a request. Throws `invalid_body` for client mistakes. */
@@ -50,40 +52,34 @@ export function readReceived(
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
   // nothing is tidied up in a prompt that its caller measures
   if (prompt.set && prompt.demands.asReceived) return { ...unread, prompt, skipped: undefined }
-  const { placed, fault } = place(api, prompt, hygiene)
-  const tidy = tidyUp(api, placed ?? prompt, hygiene)
-  return {
-    ...tidy,
-    skipped: prompt.set ? undefined : reasonFor(prompt),
-    tidied: [...(placed ? ['placement'] : []), ...tidy.tidied],
-    fault: tidy.fault ?? fault,
-  }
+  return { ...tidyUp(api, prompt, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt) }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
 const none: HygieneSettings = { sort_tools: false, behind_history: [] }
 
-function place(
-  api: PromptApi,
-  prompt: PromptBody,
-  { behind_history }: HygieneSettings,
-): { readonly placed?: PromptBody | undefined; readonly fault?: unknown } {
-  try {
-    return { placed: placeBehindHistory(api, prompt, behind_history) }
-  } catch (fault) {
-    return { fault }
+/** Puts a prompt in order, as far as is configured; a fault leaves it as it was. */
+function tidyUp(api: PromptApi, given: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+  let prompt = given
+  let fault: unknown
+  const tidied: string[] = []
+  const tidy = (step: string, change: () => PromptBody | undefined): void => {
+    try {
+      const changed = change()
+      if (!changed) return
+      prompt = changed
+      tidied.push(step)
+    } catch (error) {
+      fault = error
+    }
   }
-}
-
-function tidyUp(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
-  try {
+  tidy('placement', () => placeBehindHistory(api, prompt, hygiene.behind_history))
+  tidy('tools', () => {
     const clean = applyHygiene(prompt.json, hygiene)
-    if (!clean) return { prompt, tidied: [], fault: undefined }
-    return { prompt: readPromptBody(api, Buffer.from(clean)), tidied: ['tools'], fault: undefined }
-  } catch (fault) {
-    return { prompt, tidied: [], fault }
-  }
+    return clean === undefined ? undefined : readPromptBody(api, Buffer.from(clean))
+  })
+  return { prompt, tidied, fault }
 }
 
 /** Says why a prompt has no texts to rewrite. Token ids mean something only to the engine. */

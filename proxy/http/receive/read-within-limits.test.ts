@@ -5,7 +5,7 @@ const limits = { bytes: 1_000_000, texts: 1_000, milliseconds: 50 }
 
 async function read(body: string | object, isEncoded = false): Promise<BoundedBody> {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-  const options = { isEncoded, hygiene: undefined, limits, turn: async () => {} }
+  const options = { isEncoded, hygiene: undefined, limits, turns: { take: async () => {} } }
   return readWithinLimits('chat_completions', bytes, options)
 }
 
@@ -39,7 +39,7 @@ test('a large body that is no JSON is refused, and one that is encoded is not lo
 test.each(['utf16le', 'utf8'] as const)('a large body in %s that only Python reads is refused', async (encoding) => {
   const members = encoding === 'utf8' ? '"x":NaN,"y":' : `"y":"${'a'.repeat(1_000_001)}"}`
   const bytes = Buffer.from(`\uFEFF{"cache_salt":"stolen",${members}`, encoding)
-  const options = { hygiene: undefined, limits: { ...limits, bytes: 1 }, turn: async () => {} }
+  const options = { hygiene: undefined, limits: { ...limits, bytes: 1 }, turns: { take: async () => {} } }
   for (const isEncoded of [false, true]) {
     const reading = readWithinLimits('chat_completions', bytes, { ...options, isEncoded })
     await expect(reading).rejects.toMatchObject({ code: 'invalid_body' })
@@ -90,7 +90,7 @@ test.each(['prompt', 'input_ids'])('ids of tokens in %s are left whole, for bein
 
 test('a list of prompts is known by no bytes: each is a prompt of its own', async () => {
   const body = Buffer.from(JSON.stringify({ prompt: ['a'.repeat(1_000_001), 'b'] }))
-  const options = { isEncoded: false, hygiene: undefined, limits, turn: async () => {} }
+  const options = { isEncoded: false, hygiene: undefined, limits, turns: { take: async () => {} } }
   const { received } = await readWithinLimits('completions', body, options)
   expect(received).toMatchObject({ skipped: 'too_large_to_rewrite' })
   expect(received.bytes).toBeUndefined()

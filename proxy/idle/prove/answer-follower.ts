@@ -3,7 +3,6 @@ import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { eventsOf } from '#engine-adapters/read-usage.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
-import { findEventTexts } from '../../answer/events/find-event-texts.ts'
 import { findAnswerTexts } from '../../answer/find-answer-texts.ts'
 
 /** What is known of an answer once it is over. */
@@ -62,7 +61,7 @@ export class AnswerFollower {
     const said = Buffer.concat(this.#chunks).toString()
     const texts = this.#type.startsWith('text/event-stream')
       ? this.#readStream(said)
-      : findAnswerTexts(this.#api, tryJson(said)).map(({ text }) => text)
+      : findAnswerTexts(this.#api, tryJson(said)).texts.map(({ text }) => text)
     return texts.length === 1 ? texts[0] : undefined
   }
 
@@ -70,7 +69,7 @@ export class AnswerFollower {
     const texts = new Map<string, string>()
     // the last event of a stream is no JSON
     for (const data of eventsOf(stream)) {
-      for (const { of, text, isCumulative } of findEventTexts(this.#api, tryJson(data)).texts) {
+      for (const { of, text, isCumulative } of findAnswerTexts(this.#api, tryJson(data)).texts) {
         if (of !== undefined) texts.set(of, isCumulative ? text : (texts.get(of) ?? '') + text)
       }
     }

@@ -4,10 +4,8 @@ import type { Json } from '#engine-adapters/json-object.ts'
 import type { AnswerScores, AskScores } from '#engine-adapters/scoring/answer-score.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { cacheSaltOf } from '../../access/tenant.ts'
-import type { Call, RoutedCall } from '../../call/call.ts'
-import { toDecisionInput } from '../../call/to-decision-input.ts'
+import { type Call, type RoutedCall, toDecisionInput } from '../../call/call.ts'
 import type { Log } from '../../common/log.ts'
-import { membersOf } from '../../http/receive/read-received.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import { idleCheckMilliseconds, withoutClients } from '../../replicas/without-clients.ts'
 import type { Decision } from '../../reuse/decision.ts'
@@ -155,7 +153,7 @@ export class Prover {
     const variants = writeVariants(call.api, body, template, { ...input, permit }, { createIndex, turn })
     if (!variants) return undefined
     const { settings, caller } = call
-    const members = membersOf(call.content.received)
+    const members = call.content.members
     const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
     const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
     if (cache_salt === undefined) return variants

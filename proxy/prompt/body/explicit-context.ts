@@ -1,6 +1,6 @@
 import { Ajv, type SchemaObject } from 'ajv'
 import { ProxyError } from '../../common/errors.ts'
-import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { ownSchemas } from '../../common/json/json-value.ts'
 import { type OptionValue, type RequestOptions, toOptions } from '../../common/request-options.ts'
 
 /** Placeholder that marks where explicit blocks go. */

@@ -2,7 +2,7 @@ import { Ajv, type SchemaObject } from 'ajv'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { ownSchemas } from '../../common/json/json-value.ts'
 
 /** A turn as stored for other proxies. */
 interface TurnRecord {

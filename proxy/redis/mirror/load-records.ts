@@ -1,4 +1,4 @@
-import { TimeSlices } from '../../http/bounds/time-slices.ts'
+import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import { readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
 import type { RedisCommand, RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { RequestId } from '#index/context-block.ts'
-import { TimeSlices } from '../../http/bounds/time-slices.ts'
+import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import type { RedisReply } from '../connection/redis-command.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'

@@ -5,7 +5,7 @@ import { type BeliefCut, cutContradicted } from '#index/mirror/believed-cache.ts
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
-import { inSlices } from '../../http/bounds/in-slices.ts'
+import { inSlices } from '../../http/bounds/event-loop.ts'
 import type { FollowedEvents } from '../reports/followed-events.ts'
 import type { AskedPrompt } from '../reports/token-asker.ts'
 import { AssumedBelief, type KnownCache } from './assumed-belief.ts'

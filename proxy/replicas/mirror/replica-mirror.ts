@@ -3,7 +3,7 @@ import type { CacheEvent } from '#index/cache-event.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
-import { inSlices } from '../../http/bounds/in-slices.ts'
+import { inSlices } from '../../http/bounds/event-loop.ts'
 import {
   type EngineEvent,
   type EventBatch,

@@ -1,7 +1,7 @@
 import { Ajv, type SchemaObject } from 'ajv'
 import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { ProxyError } from '../../common/errors.ts'
-import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { ownSchemas } from '../../common/json/json-value.ts'
 import { type CheckpointReport, checkpointReport, type KeptCheckpoints } from './checkpoint-report.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
 

@@ -1,6 +1,6 @@
 import { Ajv, type SchemaObject } from 'ajv'
 import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
-import { ownSchemas } from '../../common/json/own-schemas.ts'
+import { ownSchemas } from '../../common/json/json-value.ts'
 
 /**
  * Report of an engine that reuses KV at any position: the share it recomputes, and the minimum and maximum share that a

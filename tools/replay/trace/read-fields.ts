@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { ConfigError } from '#proxy/common/errors.ts'
-import { ownSchemas } from '#proxy/common/json/own-schemas.ts'
+import { ownSchemas } from '#proxy/common/json/json-value.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPromptList } from './prompt-list.ts'
+import { isPromptList } from './request-ids.ts'
 
 test('lists are where an API takes them, and nowhere else', () => {
   expect(isPromptList('completions', { prompt: ['a'] })).toBe(true)

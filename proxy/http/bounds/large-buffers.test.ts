@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { collectGarbage } from './bounds/memory-release.ts'
-import { allocateLarge } from './large-buffers.ts'
+import { allocateLarge } from '../../common/gathered-bytes.ts'
+import { collectGarbage } from './body-memory.ts'
 
 const megabyte = 1024 * 1024
 const isSeen = (buffer: Buffer): boolean => buffer.buffer instanceof ArrayBuffer

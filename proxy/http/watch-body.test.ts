@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchBody } from './watch-body.ts'
+import { watchBody } from './read-body.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { HeavyTurns } from './heavy-turns.ts'
+import { HeavyTurns } from './event-loop.ts'
 
 test('pieces run one at a time, in the order asked for, and the event loop goes round between them', async () => {
   const turns = new HeavyTurns()

@@ -20,7 +20,6 @@ import type { Pipeline } from '../request/pipeline.ts'
 import { forgetReplica } from '../telemetry/forget-replica.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createReplicas } from './create-replicas.ts'
-import { followEngine } from './follow-engine.ts'
 
 /** How long startup, and a request that changes the engines, wait until these are found and get requests. */
 const discoverMilliseconds = 5_000
@@ -34,89 +33,100 @@ interface FleetParts
   readonly isEmbedded: boolean
 }
 
-/** The replicas of engines that come and go. */
-export interface LiveFleet {
-  /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
-  set(engines: readonly FoundEngine[]): Promise<void>
-  /** Does the same with the engines in a request's body. Resolves with those not found. Throws `invalid_body`. */
+/** The replicas of engines that come and go; none at first. */
+export class LiveFleet {
+  /** the current configuration */
+  readonly #config: () => Config
+  readonly #parts: FleetParts
+  readonly #fleet: Fleet
+  readonly #slices: EndpointSlices
+  readonly #discovery: EngineDiscovery
+  /** reads the engines where they were named last, with the keys of a configuration */
+  #readNamed = ofConfig
+  #endWatching = (): void => {}
+  #warned: readonly string[] = []
+  /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
   readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
+
+  constructor(config: () => Config, parts: FleetParts) {
+    const { log } = parts.telemetry
+    this.#config = config
+    this.#parts = parts
+    this.#fleet = createReplicaFleet(config, parts)
+    this.#slices = new EndpointSlices(
+      () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
+      () => void this.#discovery.look(),
+    )
+    this.#discovery = new EngineDiscovery({
+      resolve: (engine) => (engine.discover === 'endpoints' ? this.#slices.resolve(engine) : resolveEngine(engine)),
+      onFound: (engines) =>
+        this.#fleet
+          .set(engines)
+          .catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
+      log,
+    })
+    parts.replicas.models.aliases = toAliases(config())
+    if (!parts.isEmbedded) this.setFrom = (body) => this.#setFrom(body)
+  }
+
+  /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
+  set(engines: readonly FoundEngine[]): Promise<void> {
+    return atMost(discoverMilliseconds, this.#follow(engines))
+  }
+
+  async #setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
+    const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
+    const engines = ofBody(this.#config())
+    this.#readNamed = ofBody
+    await this.set(engines)
+    return this.#discovery.unresolved
+  }
+
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
-  start(): Promise<void>
+  start(): Promise<void> {
+    this.#fleet.start()
+    return this.#parts.modelLists.askNow()
+  }
+
   /** Reads the engines again where they were named last, with the keys of this configuration. */
-  readNamed(config: Config): readonly FoundEngine[]
+  readNamed(config: Config): readonly FoundEngine[] {
+    return this.#readNamed(config)
+  }
+
   /** `keepsNamed`: the engines are those that `readNamed` has returned, and not the configuration's. */
-  reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void
+  reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void {
+    this.#parts.replicas.models.aliases = toAliases(config)
+    if (!keepsNamed) this.#readNamed = ofConfig
+    if (!this.#parts.isEmbedded) void this.#follow(engines)
+  }
+
   /** Drops replicas that have left; to be called periodically. */
-  tick(): void
-  close(): Promise<void>
+  tick(): void {
+    for (const part of [this.#fleet, this.#parts.warmer, this.#parts.pins]) part.tick()
+  }
+
+  close(): Promise<void> {
+    this.#endWatching()
+    this.#slices.retain([])
+    for (const part of [this.#discovery, this.#parts.warmer, this.#parts.pins]) part.close()
+    return this.#fleet.close(flushMilliseconds)
+  }
+
+  #follow(engines: readonly FoundEngine[]): Promise<void> {
+    const { log } = this.#parts.telemetry
+    const configs = engines.map(({ engine }) => engine)
+    this.#endWatching()
+    this.#endWatching = watchCertificates(engineFiles(configs), () => void this.#follow(readEngineFiles(configs)), log)
+    const warnings = findEngineWarnings({ ...this.#config(), engines: configs })
+    for (const warning of warnings) if (!this.#warned.includes(warning)) log.warn(warning)
+    this.#warned = warnings
+    this.#slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
+    return this.#discovery.set(engines)
+  }
 }
 
-/** Builds the fleet, still empty. `config`: the current one. */
-export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
-  const { replicas, modelLists, telemetry, warmer, pins, isEmbedded } = parts
-  const { log } = telemetry
-  replicas.models.aliases = toAliases(config())
-  const fleet = createReplicaFleet(config, parts)
-  const slices = new EndpointSlices(
-    () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
-    () => void discovery.look(),
-  )
-  const discovery = new EngineDiscovery({
-    resolve: (engine) => (engine.discover === 'endpoints' ? slices.resolve(engine) : resolveEngine(engine)),
-    onFound: (engines) =>
-      fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
-    log,
-  })
-  let endWatching = (): void => {}
-  let warned: readonly string[] = []
-  const follow = (engines: readonly FoundEngine[]): Promise<void> => {
-    const configs = engines.map(({ engine }) => engine)
-    endWatching()
-    endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
-    const warnings = findEngineWarnings({ ...config(), engines: configs })
-    for (const warning of warnings) if (!warned.includes(warning)) log.warn(warning)
-    warned = warnings
-    slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
-    return discovery.set(engines)
-  }
-  const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
-  const ofConfig = ({ engines }: Config): readonly FoundEngine[] => readEngineFiles(engines)
-  let readNamed = ofConfig
-  return {
-    set,
-    setFrom: isEmbedded
-      ? undefined
-      : async (body) => {
-          const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
-          const engines = ofBody(config())
-          readNamed = ofBody
-          await set(engines)
-          return discovery.unresolved
-        },
-    start: () => {
-      fleet.start()
-      return modelLists.askNow()
-    },
-    readNamed: (next) => readNamed(next),
-    reload: (next, engines, keepsNamed) => {
-      replicas.models.aliases = toAliases(next)
-      if (!keepsNamed) readNamed = ofConfig
-      if (!isEmbedded) void follow(engines)
-    },
-    tick: () => {
-      fleet.tick()
-      warmer.tick()
-      pins.tick()
-    },
-    close: () => {
-      endWatching()
-      slices.retain([])
-      discovery.close()
-      warmer.close()
-      pins.close()
-      return fleet.close(flushMilliseconds)
-    },
-  }
+function ofConfig({ engines }: Config): readonly FoundEngine[] {
+  return readEngineFiles(engines)
 }
 
 /** Builds what holds the replicas, follows each, and forgets what is known of it once it has gone. */
@@ -212,4 +222,27 @@ function readNewEngines(body: unknown, { engine_api_key }: Config): FoundEngine[
 
 function toAliases({ aliases }: Config): ReadonlyMap<string, readonly string[]> {
   return new Map(aliases.map(({ name, models }) => [name, models]))
+}
+
+/** Follows the KV events of an engine with a configured address for them (`events=`), for its replica's mirror. */
+async function followEngine(
+  replica: Replica,
+  { id, events: eventsUrl, replay: replayUrl }: EngineConfig,
+  { log, metrics, now }: Telemetry,
+): Promise<void> {
+  if (eventsUrl === undefined) return
+  if (replayUrl === undefined) {
+    log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
+  }
+  // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
+  const { EngineEvents } = await import('../replicas/events/engine-events.ts')
+  const events = new EngineEvents({
+    eventsUrl,
+    replayUrl,
+    mirror: replica.replicaMirror,
+    now,
+    warn: (details, message) => log.warn({ replica: id, ...details }, message),
+    onGap: () => metrics.mirrorGaps.inc(),
+  })
+  replica.cache.followBy(events)
 }

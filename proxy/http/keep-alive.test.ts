@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EventBoundary } from './event-boundary.ts'
+import { EventBoundary } from './keep-alive.ts'
 
 function isAtBoundary(...chunks: string[]): boolean {
   const boundary = new EventBoundary()
