@@ -2,7 +2,7 @@ import { isObject } from '#engine-adapters/json-object.ts'
 import { noCounts, type OrderCounts, type OrderEvidence } from './order-evidence.ts'
 import type { Relevance } from './relevance.ts'
 
-const version = 2
+const version = 3
 const mostCount = 2 ** 40
 const mostTexts = 250
 
@@ -13,14 +13,13 @@ interface Judged {
   readonly isSet: boolean
 }
 
-type Numbers = Record<keyof OrderCounts | 'requests' | 'judged' | 'noted' | 'documentTexts' | 'questionTexts', number>
+type Numbers = Record<keyof OrderCounts | 'requests' | 'judged' | 'documentTexts' | 'questionTexts', number>
 
 /** Writes evidence as a value for JSON: counts, and the columns of its tables without the zeros at their ends. */
 export function packRecord({ requests, judged, isSet }: Judged, order: OrderEvidence, relevance: Relevance): unknown {
   const numbers: Numbers = {
     ...order.counts,
-    ...{ requests, judged, noted: order.recent.noted },
-    ...{ documentTexts: relevance.inDocuments.texts, questionTexts: relevance.inQuestions.texts },
+    ...{ requests, judged, documentTexts: relevance.inDocuments.texts, questionTexts: relevance.inQuestions.texts },
   }
   return {
     version,
@@ -37,8 +36,6 @@ export function unpackRecord(value: unknown, order: OrderEvidence, relevance: Re
   const { isSet, numbers, wagers, columns } = value
   if (!areNumbers(numbers) || !isObject(columns) || !areWagers(wagers)) return undefined
   if (!columnsOf(order, relevance).every(([name, bytes]) => unpack(columns[name], bytes))) return undefined
-  if (!order.documents.restore()) return undefined
-  order.recent.restore(numbers.noted)
   for (const name of Object.keys(noCounts) as (keyof OrderCounts)[]) order.counts[name] = numbers[name]
   relevance.inDocuments.texts = Math.min(mostTexts, numbers.documentTexts)
   relevance.inQuestions.texts = Math.min(mostTexts, numbers.questionTexts)
@@ -47,12 +44,9 @@ export function unpackRecord(value: unknown, order: OrderEvidence, relevance: Re
   return { requests: numbers.requests, judged: numbers.judged, isSet }
 }
 
-function columnsOf({ documents, pairs, recent }: OrderEvidence, { inDocuments, inQuestions }: Relevance) {
-  const { keys, last, seen, followers, parted } = documents
-  const tables = { keys, last, seen, followers, parted, pairs: pairs.bits, lists: recent.rows }
-  return Object.entries({ ...tables, inDocuments: inDocuments.rows, inQuestions: inQuestions.rows }).map(
-    ([name, { buffer }]) => [name, new Uint8Array(buffer)] as const,
-  )
+function columnsOf({ rows, states }: OrderEvidence, { inDocuments, inQuestions }: Relevance) {
+  const columns = { lists: rows, states, inDocuments: inDocuments.rows, inQuestions: inQuestions.rows }
+  return Object.entries(columns).map(([name, { buffer }]) => [name, new Uint8Array(buffer)] as const)
 }
 
 function pack(bytes: Uint8Array): string {
@@ -70,7 +64,7 @@ function unpack(value: unknown, column: Uint8Array): boolean {
 }
 
 function areNumbers(value: unknown): value is Numbers {
-  const names = [...Object.keys(noCounts), 'requests', 'judged', 'noted', 'documentTexts', 'questionTexts']
+  const names = [...Object.keys(noCounts), 'requests', 'judged', 'documentTexts', 'questionTexts']
   const isCount = (count: unknown): boolean =>
     Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
   return isObject(value) && names.every((name) => isCount(value[name]))

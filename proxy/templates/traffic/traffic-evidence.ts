@@ -1,5 +1,4 @@
 import type { BlockId } from '#index/context-block.ts'
-import { toDocumentKey } from './document-table.ts'
 import { packRecord, unpackRecord } from './evidence-record.ts'
 import { mostListed, OrderEvidence } from './order-evidence.ts'
 import { Relevance } from './relevance.ts'
@@ -193,7 +192,7 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   const places = new Map<number, number>()
   const repeated = new Set<number>()
   for (const [place, id] of contents.entries()) {
-    const key = toDocumentKey(id)
+    const key = hashText(id)
     if (places.has(key)) repeated.add(key)
     else if (places.size < mostListed) places.set(key, place)
   }
@@ -201,8 +200,9 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   return places
 }
 
+/** Returns 32 bits for a text or an identity. */
 function hashText(text: string): number {
-  let hash = 0x811c9dc5
+  let hash = 0x811c9dc5 | 0
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash >>> 0
+  return hash
 }
