@@ -9,7 +9,7 @@ import { cutPrompt, findLastList, type Piece, type PlacedPieces } from './record
 import type { BlockLine } from './trace-writer.ts'
 import { weighText } from './weigh-text.ts'
 
-/** A prompt in pieces, without their texts. */
+/** A prompt in pieces. */
 export interface RecordedPrompt {
   readonly front: readonly string[]
   readonly blocks: readonly string[]
@@ -39,6 +39,8 @@ interface RecordedList {
 
 interface RecordedPiece {
   readonly id: string
+  /** undefined: no texts are written */
+  readonly text: string | undefined
   readonly characters: number
   readonly weight: number
   readonly stretches: BlockLine['stretches']
@@ -47,6 +49,7 @@ interface RecordedPiece {
 /** How a prompt is recorded. */
 interface RecordingWay {
   readonly hash: (text: string) => string
+  readonly hasText: boolean
   /** wording of the order annotation; undefined: none is sent */
   readonly wording: Wording | undefined
   /** each text is a message, to which the model's template adds words */
@@ -57,13 +60,13 @@ interface RecordingWay {
 const messageWeight = 5
 const answerWeight = 3
 
-/** Cuts a prompt and names its pieces; also returns the texts of `pieces`. */
+/** Cuts a prompt and names its pieces. */
 export function recordPrompt(
   texts: readonly string[],
   places: readonly number[],
   contexts: readonly FoundContext[],
   way: RecordingWay,
-): { prompt: RecordedPrompt; pieces: string[] } {
+): RecordedPrompt {
   const last = findLastList(places, contexts)
   const list = last?.found
   const cut = cutPrompt(texts, places, list)
@@ -71,7 +74,7 @@ export function recordPrompt(
   const [front, placed, rest] = [cut.front.map(names.nameOf), namePlaced(cut.list, names), cut.rest.map(names.nameOf)]
   // read before more names are given: the pieces named below have already been weighed
   const weight = names.weight + (way.isChat ? answerWeight : 0)
-  const prompt = {
+  return {
     front,
     blocks: cut.blocks.map(names.nameOf),
     rest,
@@ -83,8 +86,8 @@ export function recordPrompt(
     },
     characters: places.reduce((sum, place) => sum + texts[place]!.length, 0),
     weight,
+    pieces: [...names.pieces.values()],
   }
-  return { prompt: { ...prompt, pieces: [...names.pieces.values()] }, pieces: names.texts }
 }
 
 function namePlaced(
@@ -124,8 +127,6 @@ class PieceNames {
   readonly #texts: readonly string[]
   readonly #way: RecordingWay
   readonly pieces = new Map<string, RecordedPiece>()
-  /** by index in `pieces` */
-  readonly texts: string[] = []
   /** of all pieces, counted each time that they were named */
   weight = 0
 
@@ -142,9 +143,9 @@ class PieceNames {
     let piece = this.pieces.get(id)
     if (!piece) {
       const weight = weighText(text) + (beginsMessage ? messageWeight : 0)
-      piece = { id, characters: text.length, weight, stretches: this.#stretchesOf(text) }
+      const kept = this.#way.hasText ? text : undefined
+      piece = { id, text: kept, characters: text.length, weight, stretches: this.#stretchesOf(text) }
       this.pieces.set(id, piece)
-      this.texts.push(text)
     }
     this.weight += piece.weight
     return id
