@@ -1,6 +1,6 @@
 import { digestOf } from '#index/context-block.ts'
 import { findSpanEnds } from '#index/find-spans.ts'
-import type { PromptPart } from '../reuse/prompt-parts.ts'
+import type { PromptPart } from '../reuse/two-worlds.ts'
 import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
 
 /** Spans remembered: 4 MB, and some 60 million characters of text. A power of two. */
