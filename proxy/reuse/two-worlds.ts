@@ -124,27 +124,29 @@ export class PromptParts {
 
   /** Returns the parts of a text as received. */
   received(place: number): readonly PromptPart[] {
-    this.#received[place] ??= this.#cut(place, 0, this.#texts[place]!.length)
+    this.#received[place] ??= this.#cut([], place, 0, this.#texts[place]!.length)
     return this.#received[place]
   }
 
   /** Returns the parts of a text as `splices`, which are in order and do not overlap, make it. */
-  rewritten(place: number, splices: readonly TextSplice[]): PromptPart[] {
+  rewritten(place: number, splices: readonly TextSplice[]): readonly PromptPart[] {
+    if (splices.length === 0) return this.received(place)
+    const parts: PromptPart[] = []
     let at = 0
-    const parts = splices.flatMap(({ start, end, pieces }) => {
-      const before = this.#cut(place, at, start)
+    for (const { start, end, pieces } of splices) {
+      this.#cut(parts, place, at, start)
       at = end
-      const written = pieces.flatMap((piece) =>
-        typeof piece === 'string' ? { text: piece, block: undefined } : this.#cut(piece.text, piece.start, piece.end),
-      )
-      return [...before, ...written]
-    })
-    return [...parts, ...this.#cut(place, at, this.#texts[place]!.length)]
+      for (const piece of pieces) {
+        if (typeof piece === 'string') parts.push({ text: piece, block: undefined })
+        else this.#cut(parts, piece.text, piece.start, piece.end)
+      }
+    }
+    return this.#cut(parts, place, at, this.#texts[place]!.length)
   }
 
-  #cut(place: number, start: number, end: number): PromptPart[] {
+  /** Adds the parts of a stretch. */
+  #cut(parts: PromptPart[], place: number, start: number, end: number): PromptPart[] {
     const [text, blocks] = [this.#texts[place]!, this.#blocks.get(place) ?? []]
-    const parts: PromptPart[] = []
     let at = start
     for (let i = findIndexFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
       const { start: from, end: to, block } = blocks[i]!
