@@ -68,10 +68,10 @@ export class GainFollower {
     this.#ids = ids
     this.#follower = follower
     this.#labels = {
-      replica: routed.replica.id,
-      route: call.api,
-      tenant: tenantName(call.caller.tenant),
-      shape: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
+      replicas: routed.replica.id,
+      routes: call.api,
+      tenants: tenantName(call.caller.tenant),
+      shapes: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
     }
   }
 
@@ -165,7 +165,7 @@ export class GainFollower {
     const other = this.#hit ? this.#otherOf(cachedTokens, this.#hit, promptTokens) : cachedTokens
     const isShadow = worlds?.isShadow ?? false
     const baseline = isShadow ? cachedTokens : other
-    const { replica } = this.#labels
+    const replica = this.#routed.replica.id
     // the counters of both worlds are over one set of requests
     this.#metrics.baselineCachedTokens.inc({ replica }, baseline)
     this.#metrics.usage.note(this.#call.caller, { baseline_cached_tokens: baseline })
