@@ -102,23 +102,17 @@ export class SeenSpans {
 
 /** Adds the two halves of the digest of a span of a text. */
 function addDigest(digests: number[], text: string, start: number, end: number, seed: number): void {
-  // two states for each half, because the next state of one has to wait for it
   let [high, low] = [seed, ~seed]
-  let [otherHigh, otherLow] = [seed ^ 0x5bd1e995, ~seed ^ 0x2545f491]
   let at = start
-  for (; at + 4 <= end; at += 4) {
-    const [word, next] = [pairAt(text, at), pairAt(text, at + 2)]
-    high = mix(high, word)
-    low = mixOther(low, word)
-    otherHigh = mix(otherHigh, next)
-    otherLow = mixOther(otherLow, next)
+  for (; at + 2 <= end; at += 2) {
+    const pair = pairAt(text, at)
+    high = mix(high, pair)
+    low = mixOther(low, pair)
   }
-  for (; at < end; at++) {
+  if (at < end) {
     high = mix(high, text.charCodeAt(at))
     low = mixOther(low, text.charCodeAt(at))
   }
-  high = mix(high, otherHigh)
-  low = mixOther(low, otherLow)
-  // the set looks at the lowest bits first
+  // the table looks at the lowest bits first
   digests.push(high ^ (high >>> 15), low ^ (low >>> 11))
 }

@@ -50,7 +50,7 @@ export interface PlannedRoute extends Route {
 }
 
 /** For whom prompts are planned, and how. */
-export type PlanState = Omit<ReuseState, 'mirror'>
+type PlanState = Omit<ReuseState, 'mirror'>
 
 interface RoutesWay {
   readonly isShadow: boolean
