@@ -43,7 +43,7 @@ const followedShare = 0.25
 const requestsPerProof = 64
 
 /** Of so many requests, the first ones tell what moving gains. */
-const gainEvery = 4_096
+const gainEvery = 1_024
 const gainWindow = 256
 
 /** Constant text is what so many requests had in common; before, it may be one user's words. */
