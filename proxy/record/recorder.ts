@@ -49,7 +49,7 @@ interface Recording {
 }
 
 /** How many bytes of requests may be held for the trace while answers run: further requests are lost, and counted. */
-const mostHeld = 64 * 1024 * 1024
+const mostHeld = 128 * 1024 * 1024
 
 /** The APIs whose prompts get no template. */
 const plainApis: ReadonlySet<PromptApi> = new Set(['completions', 'generate'])
