@@ -1,3 +1,4 @@
+import { setImmediate as afterIo } from 'node:timers/promises'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
@@ -11,10 +12,9 @@ import type { TwoWorlds } from '../reuse/two-worlds.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ReportedUsage } from '../telemetry/reported-usage.ts'
 import type { RequestGain } from '../telemetry/request-telemetry.ts'
-import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels, LeftOut } from './gain-ledger.ts'
-import type { ReplicaWorlds } from './replica-worlds.ts'
+import type { ComparedHit, ComparedPrompt, ReplicaWorlds } from './replica-worlds.ts'
 import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
 
@@ -68,10 +68,10 @@ export class GainFollower {
     this.#ids = ids
     this.#follower = follower
     this.#labels = {
-      replica: routed.replica.id,
-      route: call.api,
-      tenant: tenantName(call.caller.tenant),
-      shape: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
+      replicas: routed.replica.id,
+      routes: call.api,
+      tenants: tenantName(call.caller.tenant),
+      shapes: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
     }
   }
 
@@ -81,18 +81,21 @@ export class GainFollower {
     if (!worlds) return
     const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
     if (length > longestPrompt) this.#leftOut = 'too_long'
-    const run = length > longestPrompt ? undefined : this.#worlds.takeTurn(this.#served)
-    if (!run) {
+    const { body, received } = this.#call.content
+    const find = async (): Promise<readonly ComparedPrompt[] | undefined> => {
+      await afterIo()
+      return this.#find(worlds, { request, body, received }).finally(() => worlds.release())
+    }
+    const hit = length > longestPrompt ? undefined : this.#worlds.follow(find, () => this.#shape)
+    if (!hit) {
       worlds.release()
       return
     }
     this.#isWaiting = true
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
     this.#plan(worlds)
-    const { body, received } = this.#call.content
-    const question = { request, body, received }
     // a fault of ours in a figure harms nothing else
-    setImmediate(() => void this.#follow(worlds, question, run).catch(() => {}))
+    void hit.then(this.#served).catch(() => {})
   }
 
   /** Returns what the engine would have found cached if nothing had ever been rewritten; undefined: not known yet. */
@@ -125,25 +128,14 @@ export class GainFollower {
     return this.#figures
   }
 
-  /** Runs its prompts in both worlds, or none if they cannot be known. */
-  async #follow(
-    worlds: TwoWorlds,
-    question: OtherQuestion,
-    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void,
-  ): Promise<void> {
+  /** Returns its prompts in both worlds. */
+  async #find(worlds: TwoWorlds, question: OtherQuestion): Promise<readonly ComparedPrompt[]> {
     const { tenant } = this.#call.caller
     const { asked } = this.#follower
-    let prompts: readonly ComparedPrompt[] | undefined
-    try {
-      this.#seen = this.#gain.seen.note(tenant, worlds.receivedParts())
-      prompts = asked && (await this.#askOther(asked, worlds, question))
-      prompts ??= estimate(worlds, tenant)
-      this.#note(prompts)
-    } catch {
-      prompts = undefined
-    }
-    worlds.release()
-    run(prompts, this.#shape)
+    this.#seen = this.#gain.seen.note(tenant, worlds.receivedParts())
+    const prompts = (asked && (await this.#askOther(asked, worlds, question))) ?? estimate(worlds, tenant)
+    this.#note(prompts)
+    return prompts
   }
 
   readonly #served = (hit: ComparedHit | undefined): void => {
@@ -173,7 +165,7 @@ export class GainFollower {
     const other = this.#hit ? this.#otherOf(cachedTokens, this.#hit, promptTokens) : cachedTokens
     const isShadow = worlds?.isShadow ?? false
     const baseline = isShadow ? cachedTokens : other
-    const { replica } = this.#labels
+    const replica = this.#routed.replica.id
     // the counters of both worlds are over one set of requests
     this.#metrics.baselineCachedTokens.inc({ replica }, baseline)
     this.#metrics.usage.note(this.#call.caller, { baseline_cached_tokens: baseline })

@@ -11,12 +11,12 @@ const request = {
   model_error_tokens: -2,
   exact_requests: 1,
 }
-const labels = { replica: 'gpu-0', route: 'messages', tenant: 'acme', shape: 'user: no blocks' }
+const labels = { replicas: 'gpu-0', routes: 'messages', tenants: 'acme', shapes: 'user: no blocks' }
 
 test('sums up by each label, and in all', () => {
   const ledger = new GainLedger()
   ledger.note(labels, request)
-  ledger.note({ ...labels, tenant: 'other' }, { ...request, exact_requests: 0 })
+  ledger.note({ ...labels, tenants: 'other' }, { ...request, exact_requests: 0 })
   ledger.leaveOut('unreported')
   ledger.leaveOut('too_long')
   ledger.leaveOut('unreported')
@@ -43,7 +43,7 @@ test('sums up by each label, and in all', () => {
 
 test('keeps the sums of so many tenants and shapes and no more; the total has all', () => {
   const ledger = new GainLedger()
-  for (let i = 0; i < 200; i++) ledger.note({ ...labels, tenant: `t${i}`, shape: `s${i}` }, request)
+  for (let i = 0; i < 200; i++) ledger.note({ ...labels, tenants: `t${i}`, shapes: `s${i}` }, request)
   expect([ledger.by('tenants').length, ledger.by('shapes').length]).toEqual([50, 50])
   expect(ledger.total.requests).toBe(200)
 })

@@ -1,13 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { getOrMake } from '#index/get-or-make.ts'
 
-/** The labels that sums are kept by. */
-export interface GainLabels {
-  readonly replica: string
-  readonly route: string
-  readonly tenant: string
-  readonly shape: string
-}
+/** By what sums are kept apart, and for how many each; the least recently seen go first. */
+const mostNames = { replicas: 1_000, routes: 50, tenants: 50, shapes: 50 }
+
+/** A request's name of each kind. */
+export type GainLabels = Readonly<Record<keyof typeof mostNames, string>>
 
 /** Sums before any request. */
 export const noSums = {
@@ -32,10 +30,9 @@ const names = Object.keys(noSums) as (keyof GainSums)[]
 /** Sums over requests, as `GET /v1/gain` returns them. */
 export type GainSums = Readonly<typeof noSums>
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+export type NamedSums = { readonly name: string } & GainSums
 
-/** How many routes, tenants and shapes have separate sums; the least recently seen go first. */
-const mostNames = 50
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /**
  * Why a request is in no sum: the engine reported no cached tokens for it, or its prompt was too long to follow, or it
@@ -53,21 +50,19 @@ export interface GainTotal extends GainSums {
 export class GainLedger {
   readonly #total = { ...noSums }
   readonly #leftOut: Record<LeftOut, number> = { unreported: 0, too_long: 0, too_many: 0 }
-  readonly #by = {
-    replicas: new LRUCache<string, Writable<GainSums>>({ max: 1_000 }),
-    routes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
-    tenants: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
-    shapes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
-  }
+  readonly #by = Object.fromEntries(
+    Object.entries(mostNames).map(([kind, max]) => [kind, new LRUCache<string, Writable<GainSums>>({ max })]),
+  ) as Record<keyof GainLabels, LRUCache<string, Writable<GainSums>>>
 
   /** Adds a request that its engine has counted, as sums over itself alone. */
   note(labels: GainLabels, counted: Omit<GainSums, 'model_off_tokens'>): void {
     const request = { ...counted, model_off_tokens: Math.abs(counted.model_error_tokens) }
     add(this.#total, request)
-    add(sumsOf(this.#by.replicas, labels.replica), request)
-    add(sumsOf(this.#by.routes, labels.route), request)
-    add(sumsOf(this.#by.tenants, labels.tenant), request)
-    add(sumsOf(this.#by.shapes, labels.shape), request)
+    for (const kind of Object.keys(mostNames) as (keyof GainLabels)[])
+      add(
+        getOrMake(this.#by[kind], labels[kind], () => ({ ...noSums })),
+        request,
+      )
   }
 
   /** Notes that an engine ran a request without known figures. */
@@ -81,13 +76,9 @@ export class GainLedger {
   }
 
   /** Returns the sums by one kind of label, most recently seen first. */
-  by(kind: 'replicas' | 'routes' | 'tenants' | 'shapes'): ({ readonly name: string } & GainSums)[] {
+  by(kind: keyof GainLabels): NamedSums[] {
     return [...this.#by[kind].entries()].map(([name, sums]) => ({ name, ...sums }))
   }
-}
-
-function sumsOf(kept: LRUCache<string, Writable<GainSums>>, name: string): Writable<GainSums> {
-  return getOrMake(kept, name, () => ({ ...noSums }))
 }
 
 function add(sums: Writable<GainSums>, request: GainSums): void {

@@ -5,7 +5,7 @@ import { getOrMake } from '#index/get-or-make.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
 import { ReplicaCache } from '../replicas/mirror/replica-cache.ts'
-import { GainLedger, type GainSums, type GainTotal } from './gain-ledger.ts'
+import { GainLedger, type GainSums, type GainTotal, type NamedSums } from './gain-ledger.ts'
 import { ReplicaWorlds } from './replica-worlds.ts'
 import { SeenSpans } from './seen-spans.ts'
 
@@ -22,15 +22,13 @@ export interface GainReport {
   readonly mode: string
   readonly since: string
   readonly total: GainTotal & { readonly saved: Savings }
-  readonly replicas: readonly ({
-    readonly name: string
+  readonly replicas: readonly (NamedSums & {
     readonly prefill_tokens_per_second: number | null
-  } & GainSums & {
-      readonly saved: Savings
-    })[]
-  readonly routes: readonly ({ readonly name: string } & GainSums)[]
-  readonly tenants: readonly ({ readonly name: string } & GainSums)[]
-  readonly shapes: readonly ({ readonly name: string } & GainSums)[]
+    readonly saved: Savings
+  })[]
+  readonly routes: readonly NamedSums[]
+  readonly tenants: readonly NamedSums[]
+  readonly shapes: readonly NamedSums[]
 }
 
 /** The results of the two worlds of all replicas: with reprise, without it, and what was possible. */

@@ -1,56 +1,124 @@
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
-import { ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
+import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { PrefillRate } from './prefill-rate.ts'
+import { standInCharacters } from './stand-in-tokens.ts'
 
+/** A prompt as it is sent, and as it would be sent in the other world. */
+export interface ComparedPrompt {
+  readonly sent: Uint32Array
+  readonly other: Uint32Array
+  /** only prompts with the same scope share */
+  readonly scope: string
+  /** the numbers are the engine's own tokens, not stand-ins */
+  readonly isExact: boolean
+}
+
+/** How much of a prompt the two caches held, in the prompt's own numbers. */
+export interface ComparedHit {
+  readonly sent: number
+  readonly other: number
+}
+
+/** The size that is assumed if a cache's is not known, and the largest that is followed; 4 bytes per token. */
+const assumedTokens = 4_000_000
+const mostTokens = 16_000_000
+/** The density of text that is assumed until an engine has counted. */
+const charactersPerToken = 4
 /** How many requests may wait for their tokens; further ones are not followed, so that memory is bounded. */
 const mostWaiting = 256
 
-/** A request whose prompts, once they are known, are run when all that were sent before have been. */
-interface Waiting {
-  readonly onServed: (hit: ComparedHit | undefined) => void
-  /** runs its prompts; undefined: they are not known yet */
-  run: (() => ComparedHit | undefined) | undefined
-}
+type CachePair = readonly [TreeCache, TreeCache]
 
-/** The two worlds of one replica: prompts are run in the order they were sent, whenever their tokens arrive. */
-export class ReplicaWorlds extends ComparedCaches {
+/**
+ * The two worlds of one replica: two caches with its engine's capacity and pages. One is given the prompts that the
+ * engine gets, the other the same stream as it would be without our work (or with it, if we only watch). Both evict as
+ * the engine does, so that the difference between them is what our work gains. Prompts of stand-in numbers have separate
+ * caches.
+ */
+export class ReplicaWorlds {
   readonly rate: PrefillRate = new PrefillRate()
-  readonly #waiting: Waiting[] = []
+  #shape: CacheSize | undefined
+  #exact: CachePair | undefined
+  #estimated: CachePair | undefined
+  /** the request that was sent last */
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
 
   /**
-   * Takes the next turn for a request that is sent now; returns undefined if too many wait, and it cannot be followed.
-   * Call the returned function once: with its prompts, or without if they cannot be known. `onServed` is told what the
-   * two caches hold of them, or undefined.
+   * Runs the prompts of a request that is sent now, once they are known and all that were sent before have run. Resolves
+   * to what the two caches hold of them; undefined if they cannot be known. Returns undefined if too many requests wait.
    */
-  takeTurn(
-    onServed: (hit: ComparedHit | undefined) => void,
-  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void) | undefined {
-    if (this.#waiting.length >= mostWaiting) return undefined
-    const waiting: Waiting = { onServed, run: undefined }
-    this.#waiting.push(waiting)
-    return (prompts, shape) => {
-      waiting.run = () => prompts && this.#serveAll(prompts, shape)
-      while (this.#waiting[0]?.run) this.#serve(this.#waiting.shift()!)
-    }
+  follow(
+    find: () => Promise<readonly ComparedPrompt[] | undefined>,
+    shape: () => CacheSize,
+  ): Promise<ComparedHit | undefined> | undefined {
+    if (this.#waiting >= mostWaiting) return undefined
+    this.#waiting += 1
+    const hit = this.#serveBehind(this.#last, find(), shape)
+    this.#last = hit
+    return hit
   }
 
-  #serve({ run, onServed }: Waiting): void {
-    let hit: ComparedHit | undefined
+  /**
+   * Notes that the engine answered a prompt with this many of its tokens: a prompt that continues the answer finds
+   * those too.
+   */
+  answered({ sent, other, scope, isExact }: ComparedPrompt, answerTokens: number): void {
+    // with stand-ins it is unknown where an answer ends
+    if (!isExact || answerTokens < 1) return
+    this.#exact?.[0].answered(scope, sent, answerTokens)
+    this.#exact?.[1].answered(scope, other, answerTokens)
+  }
+
+  /** Forgets everything, because the engine has lost all it held. */
+  clear(): void {
+    this.#exact = undefined
+    this.#estimated = undefined
+  }
+
+  async #serveBehind(
+    last: Promise<unknown>,
+    found: Promise<readonly ComparedPrompt[] | undefined>,
+    shape: () => CacheSize,
+  ): Promise<ComparedHit | undefined> {
     try {
-      hit = run!()
+      const [prompts] = await Promise.all([found.catch(() => undefined), last])
+      return prompts && this.#serveAll(prompts, shape())
     } catch {
       // a fault of ours: the request is left out
+      return undefined
+    } finally {
+      this.#waiting -= 1
     }
-    onServed(hit)
   }
 
+  /** Bounded by the capacity; O(tokens). */
   #serveAll(prompts: readonly ComparedPrompt[], shape: CacheSize): ComparedHit {
+    this.#fit(shape)
     const all = { sent: 0, other: 0 }
-    for (const prompt of prompts) {
-      const { sent, other } = this.serve(prompt, shape)
-      all.sent += sent
-      all.other += other
+    for (const { sent, other, scope, isExact } of prompts) {
+      if (isExact) this.#exact ??= createPair(shape, 1)
+      else this.#estimated ??= createPair(shape, standInCharacters / charactersPerToken)
+      const [real, counterfactual] = (isExact ? this.#exact : this.#estimated)!
+      all.sent += real.serve(undefined, scope, sent)
+      all.other += counterfactual.serve(undefined, scope, other)
     }
     return all
   }
+
+  /** Starts over if the engine's cache has changed: it is another engine then. */
+  #fit(shape: CacheSize): void {
+    const before = this.#shape
+    this.#shape = shape
+    if (before && (before.capacityTokens !== shape.capacityTokens || before.pageTokens !== shape.pageTokens)) {
+      this.clear()
+    }
+  }
+}
+
+/** Creates two caches of numbers that stand for so many tokens each. */
+function createPair({ capacityTokens = assumedTokens, pageTokens }: CacheSize, tokensEach: number): CachePair {
+  const capacity = Math.floor(Math.min(capacityTokens, mostTokens) / tokensEach)
+  const page = Math.max(1, Math.floor(pageTokens / tokensEach))
+  return [new TreeCache(capacity, page), new TreeCache(capacity, page)]
 }

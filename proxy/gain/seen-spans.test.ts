@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BlockId, toBlockId } from '#index/context-block.ts'
-import type { PromptPart } from '../reuse/prompt-parts.ts'
+import type { PromptPart } from '../reuse/two-worlds.ts'
 import { SeenSpans } from './seen-spans.ts'
 
 const asText = (text: string): PromptPart => ({ text, block: undefined })

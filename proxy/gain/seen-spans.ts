@@ -1,11 +1,12 @@
 import { digestOf } from '#index/context-block.ts'
 import { findSpanEnds } from '#index/find-spans.ts'
-import type { PromptPart } from '../reuse/prompt-parts.ts'
-import { DigestSet } from './digest-set.ts'
+import type { PromptPart } from '../reuse/two-worlds.ts'
 import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
 
-/** Spans remembered in each of two generations: up to 8 MB, and 20 million characters of text. */
-const defaultCapacity = 1 << 18
+/** Spans remembered: 4 MB, and some 60 million characters of text. A power of two. */
+const defaultCapacity = 1 << 20
+/** Places of the table that a digest may have: the span seen first is forgotten for a new one. */
+const ways = 8
 /** Text of at least this length is looked up as a whole first, like a block: reading its spans takes ten times as long. */
 const longText = 1_024
 
@@ -22,20 +23,19 @@ interface Spans {
 }
 
 /**
- * Remembers what prompts contained, wherever it was: the spans of their texts (`find-spans.ts`), by digests of 63 bits.
+ * Remembers what prompts contained, wherever it was: the spans of their texts (`find-spans.ts`), by digests of 48 bits.
  * What a tenant repeats is found whatever surrounds it, except for the spans at its edges; tenants are kept apart.
- * Bounded: what was not seen for longest is forgotten.
+ * Bounded, in one table: of the spans that share a few places in it, what was seen first is forgotten.
  */
 export class SeenSpans {
   readonly #secret: number
-  #recent: DigestSet
-  #older: DigestSet
+  /** halves of digests, the latest of each `ways` first; 0: none */
+  readonly #table: Int32Array
 
   /** `secret`: keeps anyone from choosing texts with equal digests. */
   constructor(secret: number, capacity: number = defaultCapacity) {
     this.#secret = secret
-    this.#recent = new DigestSet(capacity)
-    this.#older = new DigestSet(capacity)
+    this.#table = new Int32Array(Math.max(ways, capacity))
   }
 
   /** Counts what a tenant sent in earlier requests, and remembers the rest. What a request repeats itself is new. */
@@ -48,10 +48,8 @@ export class SeenSpans {
     const fresh: number[] = []
     let [seen, all] = [0, 0]
     for (const [i, length] of lengths.entries()) {
-      const [high, low] = [digests[2 * i]!, digests[2 * i + 1]!]
-      const isRecent = this.#recent.has(high, low)
-      if (!isRecent) fresh.push(i)
-      if (isRecent || this.#older.has(high, low)) seen += length
+      if (this.#has(digests[2 * i]!, digests[2 * i + 1]!)) seen += length
+      else fresh.push(i)
       all += length
     }
     // remembered only now, so that this request does not find itself
@@ -67,7 +65,7 @@ export class SeenSpans {
       return
     }
     const [high, low] = [hashOf(identity, seed), otherHashOf(identity, seed)]
-    const isKnown = this.#recent.has(high, low) || this.#older.has(high, low)
+    const isKnown = this.#has(high, low)
     if (!isKnown) this.#digest(text, seed, spans)
     // of no length where its spans are counted: it is only remembered
     spans.lengths.push(isKnown ? text.length : 0)
@@ -84,37 +82,37 @@ export class SeenSpans {
     }
   }
 
+  #has(high: number, low: number): boolean {
+    const first = this.#placeOf(high)
+    for (let at = first; at < first + ways; at++) if (this.#table[at] === (low | 1)) return true
+    return false
+  }
+
   #remember(high: number, low: number): void {
-    if (this.#recent.has(high, low)) return
-    if (this.#recent.isFull) {
-      const forgotten = this.#older
-      this.#older = this.#recent
-      this.#recent = forgotten
-      this.#recent.clear()
-    }
-    this.#recent.add(high, low)
+    if (this.#has(high, low)) return
+    const first = this.#placeOf(high)
+    this.#table.copyWithin(first + 1, first, first + ways - 1)
+    this.#table[first] = low | 1
+  }
+
+  #placeOf(high: number): number {
+    return (high * ways) & (this.#table.length - 1)
   }
 }
 
 /** Adds the two halves of the digest of a span of a text. */
 function addDigest(digests: number[], text: string, start: number, end: number, seed: number): void {
-  // two states for each half, because the next state of one has to wait for it
   let [high, low] = [seed, ~seed]
-  let [otherHigh, otherLow] = [seed ^ 0x5bd1e995, ~seed ^ 0x2545f491]
   let at = start
-  for (; at + 4 <= end; at += 4) {
-    const [word, next] = [pairAt(text, at), pairAt(text, at + 2)]
-    high = mix(high, word)
-    low = mixOther(low, word)
-    otherHigh = mix(otherHigh, next)
-    otherLow = mixOther(otherLow, next)
+  for (; at + 2 <= end; at += 2) {
+    const pair = pairAt(text, at)
+    high = mix(high, pair)
+    low = mixOther(low, pair)
   }
-  for (; at < end; at++) {
+  if (at < end) {
     high = mix(high, text.charCodeAt(at))
     low = mixOther(low, text.charCodeAt(at))
   }
-  high = mix(high, otherHigh)
-  low = mixOther(low, otherLow)
-  // the set looks at the lowest bits first
+  // the table looks at the lowest bits first
   digests.push(high ^ (high >>> 15), low ^ (low >>> 11))
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toBlockId } from '#index/context-block.ts'
-import type { PromptPart } from '../reuse/prompt-parts.ts'
+import type { PromptPart } from '../reuse/two-worlds.ts'
 import { standInCharacters, toStandIns as toNumbers } from './stand-in-tokens.ts'
 
 const texts = fc.array(fc.string({ maxLength: 60, unit: fc.constantFrom('a', 'b', '\n', 'é') }), { maxLength: 6 })

@@ -1,4 +1,4 @@
-import type { PromptPart } from '../reuse/prompt-parts.ts'
+import type { PromptPart } from '../reuse/two-worlds.ts'
 import { hashOf, mix, pairAt } from './mix.ts'
 
 /** Characters that one number stands for: about the 16 tokens of a page. */

@@ -31,12 +31,12 @@ function writeList(isSpokenOf = false): { texts: string[]; list: PromptContext }
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
-const way = { hash, wording: defaultWording, isChat: false }
+const way = { hash, hasText: true, wording: defaultWording, isChat: false }
 
 test('a list is recorded with what marks it: what goes with a block, and what stays in its place', () => {
   const { texts, list } = writeList()
-  const { prompt, pieces } = recordPrompt(texts, [0], [{ found: list }], way)
-  const textOf = new Map(prompt.pieces.map(({ id }, i) => [id, pieces[i]!]))
+  const prompt = recordPrompt(texts, [0], [{ found: list }], way)
+  const textOf = new Map(prompt.pieces.map(({ id, text }) => [id, text!]))
   const named = (ids: readonly string[]): string[] => ids.map((id) => textOf.get(id)!)
   expect(named(prompt.front)).toEqual([front])
   expect(named(prompt.blocks)).toEqual(contents)
@@ -56,19 +56,19 @@ test('blocks that are sent with pointers are recorded in both ways, and weigh as
   const pointer = { place: 0, start: 0, end: 6, text: words, target, label: '[2]', hint: {} }
   const order = [2, 0, 1]
   const sent = { found: list, order, pointers: [pointer] } as unknown as Parameters<typeof recordPrompt>[2][number]
-  const { prompt, pieces } = recordPrompt(texts, [0], [sent], way)
-  const textOf = new Map(prompt.pieces.map(({ id }, i) => [id, pieces[i]!]))
+  const prompt = recordPrompt(texts, [0], [sent], way)
+  const textOf = new Map(prompt.pieces.map(({ id, text }) => [id, text!]))
   expect(prompt.list!.shortened!.map((ids) => ids?.map((id) => id && textOf.get(id)))).toEqual([
     undefined,
     undefined,
     ['[', null, '] ', words, ' are mammals.'],
   ])
-  expect(prompt.weight).toBe(recordPrompt(texts, [0], [{ found: list }], way).prompt.weight)
+  expect(prompt.weight).toBe(recordPrompt(texts, [0], [{ found: list }], way).weight)
 })
 
 test('the record of a prompt holds none of its text', () => {
   const { texts, list } = writeList()
-  const { prompt } = recordPrompt(texts, [0], [{ found: list }], way)
+  const prompt = recordPrompt(texts, [0], [{ found: list }], { ...way, hasText: false })
   const strings: unknown[] = []
   JSON.stringify(prompt, (_, value: unknown) => {
     if (typeof value === 'string') strings.push(value)
@@ -81,7 +81,7 @@ test('the record of a prompt holds none of its text', () => {
 test('words that tell of another order weigh something only where they are sent', () => {
   const { texts, list } = writeList()
   const weightOf = (wording: typeof defaultWording | undefined): number =>
-    recordPrompt(texts, [0], [{ found: list }], { ...way, wording }).prompt.list!.orderWords
+    recordPrompt(texts, [0], [{ found: list }], { ...way, wording }).list!.orderWords
   const words = 'Please read the context in the following priority order: [3] > [2] > [1] and answer the question.'
   expect(weightOf(defaultWording)).toBe(weighText(words))
   expect(weightOf(undefined)).toBe(0)
@@ -90,13 +90,13 @@ test('words that tell of another order weigh something only where they are sent'
 test('a list whose places are spoken of stays', () => {
   for (const isSpokenOf of [true, false]) {
     const { texts, list } = writeList(isSpokenOf)
-    expect(recordPrompt(texts, [0], [{ found: list }], way).prompt.list!.stays).toBe(isSpokenOf || undefined)
+    expect(recordPrompt(texts, [0], [{ found: list }], way).list!.stays).toBe(isSpokenOf || undefined)
   }
 })
 
 test('a message weighs more than the same text as a prompt, and without a list everything is front', () => {
-  const weightOf = (isChat: boolean): number => recordPrompt(['Hello'], [0], [], { ...way, isChat }).prompt.weight
+  const weightOf = (isChat: boolean): number => recordPrompt(['Hello'], [0], [], { ...way, isChat }).weight
   expect(weightOf(true)).toBeGreaterThan(weightOf(false) + 4)
-  const { prompt } = recordPrompt(['Hello', 'there'], [0, 1], [], way)
+  const prompt = recordPrompt(['Hello', 'there'], [0, 1], [], way)
   expect(prompt).toMatchObject({ front: [hash('Hello'), hash('there')], blocks: [], rest: [], list: undefined })
 })

@@ -1,15 +1,13 @@
-import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
 import { findSpanEnds } from '#index/find-spans.ts'
 import type { Span } from '../common/json/json-spans.ts'
 import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
 import { labelsAsSent, renderAnnotation } from '../prompt/render-context.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { FoundContext } from './found-prompts.ts'
-import { cutPrompt, findLastList, type Piece, type PlacedPieces } from './recorded-request.ts'
 import type { BlockLine } from './trace-writer.ts'
 import { weighText } from './weigh-text.ts'
 
-/** A prompt in pieces, without their texts. */
+/** A prompt in pieces. */
 export interface RecordedPrompt {
   readonly front: readonly string[]
   readonly blocks: readonly string[]
@@ -39,6 +37,8 @@ interface RecordedList {
 
 interface RecordedPiece {
   readonly id: string
+  /** undefined: no texts are written */
+  readonly text: string | undefined
   readonly characters: number
   readonly weight: number
   readonly stretches: BlockLine['stretches']
@@ -47,6 +47,7 @@ interface RecordedPiece {
 /** How a prompt is recorded. */
 interface RecordingWay {
   readonly hash: (text: string) => string
+  readonly hasText: boolean
   /** wording of the order annotation; undefined: none is sent */
   readonly wording: Wording | undefined
   /** each text is a message, to which the model's template adds words */
@@ -57,58 +58,98 @@ interface RecordingWay {
 const messageWeight = 5
 const answerWeight = 3
 
-/** Cuts a prompt and names its pieces; also returns the texts of `pieces`. */
+/**
+ * Cuts a prompt, given by the indices of its texts, at the blocks of the list whose blocks may be moved, its last one,
+ * and names the pieces. Without a list everything is front. Every character is in exactly one piece.
+ */
 export function recordPrompt(
   texts: readonly string[],
   places: readonly number[],
   contexts: readonly FoundContext[],
   way: RecordingWay,
-): { prompt: RecordedPrompt; pieces: string[] } {
-  const last = findLastList(places, contexts)
-  const list = last?.found
-  const cut = cutPrompt(texts, places, list)
-  const names = new PieceNames(texts, way)
-  const [front, placed, rest] = [cut.front.map(names.nameOf), namePlaced(cut.list, names), cut.rest.map(names.nameOf)]
+): RecordedPrompt {
+  const last = contexts.findLast(({ found: { isResult, slots } }) => {
+    return !isResult && slots.every(({ text }) => places.includes(text))
+  })
+  const slots = (last?.found.slots ?? []).toSorted(
+    (a, b) => places.indexOf(a.text) - places.indexOf(b.text) || a.start - b.start,
+  )
+  const names = new PieceNames(texts, places, way)
+  const end = slots.at(-1)
+  const front = names.between(undefined, slots[0])
+  const placed = last && namePlaced(last.found, slots, names)
+  const rest = end ? names.between(end, undefined) : []
   // read before more names are given: the pieces named below have already been weighed
   const weight = names.weight + (way.isChat ? answerWeight : 0)
-  const prompt = {
+  return {
     front,
-    blocks: cut.blocks.map(names.nameOf),
+    // the contents of the blocks, which identify them at any place
+    blocks: slots.map(({ text, content }) => names.nameOf(text, content)),
     rest,
-    list: list && {
-      ...placed,
-      shortened: nameShortened(last, cut.list, names),
-      stays: list.isSpokenOf || undefined,
-      orderWords: weighOrderWords(texts, list, way),
-    },
+    list: last &&
+      placed && {
+        ...placed,
+        shortened: nameShortened(last, slots, names),
+        stays: last.found.isSpokenOf || undefined,
+        orderWords: weighOrderWords(texts, last.found, way),
+      },
     characters: places.reduce((sum, place) => sum + texts[place]!.length, 0),
     weight,
+    pieces: [...names.pieces.values()],
   }
-  return { prompt: { ...prompt, pieces: [...names.pieces.values()] }, pieces: names.texts }
 }
 
+/** Names everything between the front and the rest. */
 function namePlaced(
-  { blocks, labels, gaps }: PlacedPieces,
-  { nameOf }: PieceNames,
+  { positional }: PromptContext,
+  slots: readonly ContextSlot[],
+  names: PieceNames,
 ): Pick<RecordedList, 'blocks' | 'labels' | 'gaps'> {
   return {
-    blocks: blocks.map((pieces) => pieces.map((piece) => (piece ? nameOf(piece) : null))),
-    labels: labels.map(nameOf),
-    gaps: gaps.map((pieces) => pieces.map(nameOf)),
+    blocks: slots.map((slot) =>
+      cutSlot(slot, positional).map((piece) => (piece ? names.nameOf(slot.text, piece) : null)),
+    ),
+    labels: positional ? slots.map(({ text, label }) => names.nameOf(text, label!)) : [],
+    gaps: slots.slice(1).map((slot, place) => names.between(slots[place], slot)),
   }
+}
+
+/** Cuts a block into its pieces, in order; undefined: the label of its place goes here. */
+function cutSlot({ start, end, content, label }: ContextSlot, positional: boolean): (Span | undefined)[] {
+  const own = positional ? label : undefined
+  const borders = [start, content.start, content.end, end, ...(own ? [own.start, own.end] : [])]
+  const cuts = [...new Set(borders)].sort((a, b) => a - b)
+  return cuts.slice(1).map((to, i) => (own && to === own.end ? undefined : { start: cuts[i]!, end: to }))
 }
 
 function nameShortened(
   { found, order = [], pointers = [] }: FoundContext,
-  { blocks }: PlacedPieces,
-  { nameOf, nameText }: PieceNames,
+  slots: readonly ContextSlot[],
+  names: PieceNames,
 ): RecordedList['shortened'] {
   if (pointers.length === 0) return undefined
-  return blocks.map((pieces, from) => {
-    const own = pointers.filter(({ place }) => order[place] === from)
-    const shortened = shortenBlock(found.slots[from]!, pieces, own)
-    if (!shortened) return null
-    return shortened.map((piece) => (typeof piece === 'string' ? nameText(piece) : piece ? nameOf(piece) : null))
+  return slots.map((slot, from) => {
+    const own = pointers.filter(({ place }) => order[place] === from).toSorted((a, b) => a.start - b.start)
+    const { text, content } = slot
+    const pieces = cutSlot(slot, found.positional)
+    const isContent = (piece: Span | undefined): boolean => piece?.start === content.start && piece.end === content.end
+    // sent in full, or its content holds the label of its place
+    if (own.length === 0 || !pieces.some(isContent)) return null
+    return pieces.flatMap((piece) => {
+      if (piece === undefined || !isContent(piece)) return [piece ? names.nameOf(text, piece) : null]
+      const kept: string[] = []
+      let start = content.start
+      const keepUntil = (end: number): void => {
+        if (end > start) kept.push(names.nameOf(text, { start, end }))
+      }
+      for (const pointer of own) {
+        keepUntil(content.start + pointer.start)
+        kept.push(names.nameText(pointer.text))
+        start = content.start + pointer.end
+      }
+      keepUntil(content.end)
+      return kept
+    })
   })
 }
 
@@ -122,29 +163,41 @@ function weighOrderWords(texts: readonly string[], list: PromptContext, { wordin
 /** Names the pieces of a prompt, and keeps each once. */
 class PieceNames {
   readonly #texts: readonly string[]
+  readonly #places: readonly number[]
   readonly #way: RecordingWay
   readonly pieces = new Map<string, RecordedPiece>()
-  /** by index in `pieces` */
-  readonly texts: string[] = []
   /** of all pieces, counted each time that they were named */
   weight = 0
 
-  constructor(texts: readonly string[], way: RecordingWay) {
+  constructor(texts: readonly string[], places: readonly number[], way: RecordingWay) {
     this.#texts = texts
+    this.#places = places
     this.#way = way
   }
 
-  readonly nameOf = ({ text, start, end }: Piece): string =>
-    this.nameText(this.#texts[text]!.slice(start, end), this.#way.isChat && start === 0)
+  /** Names what is between two slots: a piece of each text. Without slots: from the first text, to the end of the last. */
+  between(from: ContextSlot | undefined, to: ContextSlot | undefined): string[] {
+    const first = from ? this.#places.indexOf(from.text) : 0
+    const last = to ? this.#places.indexOf(to.text) : this.#places.length - 1
+    return this.#places.slice(first, last + 1).flatMap((text) => {
+      const start = text === from?.text ? from.end : 0
+      const end = text === to?.text ? to.start : this.#texts[text]!.length
+      return end > start ? [this.nameOf(text, { start, end })] : []
+    })
+  }
 
-  readonly nameText = (text: string, beginsMessage = false): string => {
+  nameOf(text: number, { start, end }: Span): string {
+    return this.nameText(this.#texts[text]!.slice(start, end), this.#way.isChat && start === 0)
+  }
+
+  nameText(text: string, beginsMessage = false): string {
     const id = this.#way.hash(text)
     let piece = this.pieces.get(id)
     if (!piece) {
       const weight = weighText(text) + (beginsMessage ? messageWeight : 0)
-      piece = { id, characters: text.length, weight, stretches: this.#stretchesOf(text) }
+      const kept = this.#way.hasText ? text : undefined
+      piece = { id, text: kept, characters: text.length, weight, stretches: this.#stretchesOf(text) }
       this.pieces.set(id, piece)
-      this.texts.push(text)
     }
     this.weight += piece.weight
     return id
@@ -157,34 +210,6 @@ class PieceNames {
       ({ start, end }) => [this.#way.hash(text.slice(start, end)).slice(0, 11), end - start] as const,
     )
   }
-}
-
-/** A stretch of a block, the words of a pointer, or the place of its label (undefined). */
-type ShortenedPiece = Piece | string | undefined
-
-/**
- * Takes the pieces of a whole block, and returns those of the block as sent, with pointers instead of some stretches.
- * Returns undefined if it is sent in full, or if its content holds the label of its place.
- */
-function shortenBlock(
-  { text, content }: ContextSlot,
-  pieces: readonly (Piece | undefined)[],
-  pointers: readonly SentPointer[],
-): readonly ShortenedPiece[] | undefined {
-  const at = pieces.findIndex((piece) => piece?.start === content.start && piece.end === content.end)
-  if (pointers.length === 0 || at < 0) return undefined
-  const kept: ShortenedPiece[] = []
-  let start = content.start
-  const keepUntil = (end: number): void => {
-    if (end > start) kept.push({ text, start, end })
-  }
-  for (const pointer of pointers.toSorted((a, b) => a.start - b.start)) {
-    keepUntil(content.start + pointer.start)
-    kept.push(pointer.text)
-    start = content.start + pointer.end
-  }
-  keepUntil(content.end)
-  return [...pieces.slice(0, at), ...kept, ...pieces.slice(at + 1)]
 }
 
 const longest = 2_048

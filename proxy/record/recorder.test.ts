@@ -48,7 +48,7 @@ const routed = (places: unknown = [0]): RoutedCall =>
   }) as unknown as RoutedCall
 
 test('a request beyond what may be held is lost, and the next one is recorded when others have ended', async () => {
-  const body = Buffer.alloc(65 * 2 ** 20)
+  const body = Buffer.alloc(129 * 2 ** 20)
   const first = recorder.follow(routed(), call(body))
   expect(recorder.follow(routed(), call(Buffer.from('{}')))).toBeUndefined()
   expect(lost).toBe(1)

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
+import { withoutByteOrderMark } from '../http/receive/read-received.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
-import { type PackedTexts, packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
 import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'
 import { type BlockLine, TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 
@@ -35,8 +35,10 @@ interface KeptRequest {
   readonly prompts: readonly RecordedPrompt[]
   /** weight of the words added before sending, minus that of the words left out */
   readonly added: number
-  /** undefined: no texts are written */
-  readonly packed: PackedTexts | undefined
+  /** as received; undefined: no texts are written */
+  readonly body: Buffer | undefined
+  /** in bytes and characters */
+  readonly size: number
 }
 
 interface Recording {
@@ -47,7 +49,7 @@ interface Recording {
 }
 
 /** How many bytes of requests may be held for the trace while answers run: further requests are lost, and counted. */
-const mostHeld = 64 * 1024 * 1024
+const mostHeld = 128 * 1024 * 1024
 
 /** The APIs whose prompts get no template. */
 const plainApis: ReadonlySet<PromptApi> = new Set(['completions', 'generate'])
@@ -85,9 +87,9 @@ export class Recorder {
     const keeping = this.#keep(find, call)
     const end = async (wasRun: boolean): Promise<void> => {
       const kept = await keeping
-      this.#held -= kept?.packed?.size ?? 0
+      this.#held -= kept?.size ?? 0
       if (!wasRun) return
-      if (kept) await this.#write(head, kept, usage, (characters) => mirror.estimateTokens(characters))
+      if (kept) this.#write(head, kept, usage, (characters) => mirror.estimateTokens(characters))
       else this.#options.onLost(1)
     }
     return {
@@ -122,21 +124,21 @@ export class Recorder {
   }
 
   /**
-   * Cuts the prompts and packs their texts once the request is on its way, so that nothing else of it is kept while its
-   * answer runs. Returns undefined after an error of ours, and never rejects.
+   * Cuts the prompts once the request is on its way, so that nothing else of it is kept while its answer runs. Returns
+   * undefined after an error of ours, and never rejects.
    */
   async #keep(find: () => Promise<FoundPrompts>, { api, content: { body } }: Call): Promise<KeptRequest | undefined> {
     this.#held += body.length
     try {
       await afterIo()
       const { texts, prompts, contexts, added, wording } = await find()
-      const way = { hash: (text: string) => this.#hash(text), wording, isChat: !plainApis.has(api) }
+      const { hasText } = this.#options
+      const way = { hash: (text: string) => this.#hash(text), hasText, wording, isChat: !plainApis.has(api) }
       const recorded = prompts.map((places) => recordPrompt(texts, places, contexts, way))
-      const kept = { prompts: recorded.map(({ prompt }) => prompt), added }
-      if (!this.#options.hasText) return { ...kept, packed: undefined }
-      const packed = await packTexts({ pieces: recorded.map(({ pieces }) => pieces), body })
-      this.#held += packed.size
-      return { ...kept, packed }
+      const characters = recorded.reduce((sum, prompt) => sum + prompt.characters, 0)
+      const size = hasText ? body.length + characters : 0
+      this.#held += size
+      return { prompts: recorded, added, body: hasText ? body : undefined, size }
     } catch {
       return undefined
     } finally {
@@ -144,13 +146,12 @@ export class Recorder {
     }
   }
 
-  async #write(
+  #write(
     { number, ...head }: RecordedHead,
-    { prompts, added, packed }: KeptRequest,
+    { prompts, added, body }: KeptRequest,
     { promptTokens, cachedTokens }: RecordedUsage,
     estimateTokens: (characters: number) => number,
-  ): Promise<void> {
-    const texts = packed && (await unpackTexts(packed))
+  ): void {
     const total = (of: 'characters' | 'weight'): number => prompts.reduce((sum, prompt) => sum + prompt[of], 0)
     const tokens = promptTokens || estimateTokens(total('characters'))
     const tokensPerWeight = tokens / Math.max(1, total('weight') + added)
@@ -167,9 +168,11 @@ export class Recorder {
         rest,
         list: toListField(prompt, tokensPerWeight),
       })
-      const lines = toBlockLines(prompt, tokensPerWeight, texts?.pieces[i])
       // with several prompts, each line would repeat the whole body
-      this.#writer.write(texts && isOne ? withRequest(line, head.route, texts.body) : line, lines)
+      this.#writer.write(
+        body && isOne ? withRequest(line, head.route, body) : line,
+        toBlockLines(prompt, tokensPerWeight),
+      )
     }
   }
 
@@ -184,18 +187,22 @@ function toListField({ list }: RecordedPrompt, tokensPerWeight: number): object 
   return { ...pieces, order_tokens: Math.round(orderWords * tokensPerWeight) }
 }
 
-function toBlockLines(
-  { pieces }: RecordedPrompt,
-  tokensPerWeight: number,
-  texts: readonly string[] | undefined,
-): BlockLine[] {
-  return pieces.map(({ id, characters, weight, stretches }, at) => {
+function toBlockLines({ pieces }: RecordedPrompt, tokensPerWeight: number): BlockLine[] {
+  return pieces.map(({ id, text, characters, weight, stretches }) => {
     const tokens = Math.max(1, Math.round(weight * tokensPerWeight))
-    return { id, tokens, ...(texts ? { text: texts[at]! } : { characters }), stretches }
+    return { id, tokens, ...(text === undefined ? { characters } : { text }), stretches }
   })
 }
 
 /** Adds the request as received to a line. Its body is not parsed, so that numbers stay as they were written. */
 function withRequest(line: string, path: string, body: Buffer): string {
   return `${line.slice(0, -1)},"request":{"path":${JSON.stringify(path)},"body":${toOneLine(body)}}}`
+}
+
+/** Returns a JSON body as one line. All its line ends are between values, because strings escape theirs. */
+export function toOneLine(body: Buffer): string {
+  return withoutByteOrderMark(body)
+    .toString()
+    .replaceAll(/[\r\n]+/g, ' ')
+    .trim()
 }

@@ -16,8 +16,7 @@ import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutPlaced, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
-import { type DifferingMessage, findDiffering, type PlannedRoute } from './plan-route.ts'
-import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
+import { type DifferingMessage, findDiffering, type PlannedRoute, planRoutes } from './plan-route.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import { TwoWorlds } from './two-worlds.ts'
 
@@ -120,7 +119,8 @@ function reuse(
   const laidOut = state.now()
   const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'
-  const routes = isRefused ? planRoutesAsReceived(layout, state, plan) : planRoutes(layout, state, plan, isShadow)
+  const { candidates, plannedTurns } = state
+  const routes = planRoutes(layout, candidates, plan, { isShadow, isRefused, plannedTurns })
   const candidate = state.select(routes.sent)
   const route = routes.sent[candidate]!
   const planned = routes.planned[candidate]!
@@ -135,7 +135,7 @@ function reuse(
     (isRefused ? 'refused_rewritten' : undefined) ??
     (plan.budget?.isSpent ? tooLarge : undefined) ??
     (isUnchanged
-      ? reasonFor(input, layout, route, () => (differing = findDiffering(layout, route, state.candidates[candidate]!)))
+      ? reasonFor(input, layout, route, () => (differing = findDiffering(layout, route, candidates[candidate]!)))
       : undefined)
   return {
     splices: isUnchanged ? undefined : splices,
@@ -145,22 +145,18 @@ function reuse(
     sent: reused.prompts.map(({ sent }) => sent),
     exactLengths: route.exactLengths,
     turns: reused.turns,
-    worlds: new TwoWorlds(
-      {
-        isShadow,
-        areEqual: isShadow ? planned.reused.splices.every((own) => own.length === 0) : isUnchanged,
-        planned: planned.reused.prompts.map(({ sent: own }) => own),
-        turns: planned.reused.turns,
-      },
-      {
-        texts: layout.texts,
-        contexts: planned.contexts.map(({ found }) => found),
-        prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
-        splices: planned.reused.splices,
-        other: () =>
-          isShadow ? splicesOf(prompt, layout.texts, planned.reused.splices) : withExplicitBlocks(prompt, placed),
-      },
-    ),
+    worlds: new TwoWorlds({
+      isShadow,
+      areEqual: isShadow ? planned.reused.splices.every((own) => own.length === 0) : isUnchanged,
+      planned: planned.reused.prompts.map(({ sent: own }) => own),
+      turns: planned.reused.turns,
+      texts: layout.texts,
+      contexts: planned.contexts.map(({ found }) => found),
+      prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
+      splices: planned.reused.splices,
+      other: () =>
+        isShadow ? splicesOf(prompt, layout.texts, planned.reused.splices) : withExplicitBlocks(prompt, placed),
+    }),
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,

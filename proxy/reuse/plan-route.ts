@@ -1,9 +1,10 @@
 import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
+import type { KnownTurns, SentOrder } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { ReplicaCandidate } from '#scheduler/select-replica.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
-import type { Layout } from '../prompt/layout.ts'
+import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 import { type ReuseState, reusePrompts } from './reuse-prompt.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 
@@ -49,7 +50,73 @@ export interface PlannedRoute extends Route {
 }
 
 /** For whom prompts are planned, and how. */
-export type PlanState = Omit<ReuseState, 'mirror'>
+type PlanState = Omit<ReuseState, 'mirror'>
+
+interface RoutesWay {
+  readonly isShadow: boolean
+  /** the engine refused the rewritten prompt */
+  readonly isRefused: boolean
+  /** in shadow mode: how turns would have been sent */
+  readonly plannedTurns: KnownTurns | undefined
+}
+
+/** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
+interface PlannedRoutes {
+  /** as planned */
+  readonly planned: readonly PlannedRoute[]
+  /** as sent: what is not done does not count in predictions, here or on other replicas */
+  readonly sent: readonly PlannedRoute[]
+}
+
+/**
+ * Plans routes to all candidates, or to the first few if time is short. In shadow mode, and if
+ * the engine refused the rewritten prompt, everything is sent as received.
+ */
+export function planRoutes(
+  layout: Layout,
+  candidates: readonly Candidate[],
+  state: PlanState,
+  { isShadow, isRefused, plannedTurns }: RoutesWay,
+): PlannedRoutes {
+  const planFor = (own: Candidate): PlannedRoute => planAsReceived(layout, own, state)
+  if (isRefused || !isShadow) {
+    const planned = isRefused ? candidates.map(planFor) : planInTime(layout, candidates, state)
+    return { planned, sent: planned }
+  }
+  // plan against what would be held if everything planned had been sent
+  const planning = plannedTurns ? withPlannedTurns(layout, plannedTurns) : layout
+  const mirrored = candidates.map((own) => ({ ...own, mirror: own.planned?.() ?? own.mirror }))
+  const planned = planInTime(planning, mirrored, state)
+  return { planned, sent: candidates.slice(0, planned.length).map(planFor) }
+}
+
+function planInTime(layout: Layout, candidates: readonly Candidate[], state: PlanState): PlannedRoute[] {
+  const routes: PlannedRoute[] = []
+  for (const candidate of candidates) {
+    if (routes.length > 0 && state.budget?.isSpent) break
+    routes.push(planRoute(layout, candidate, state))
+  }
+  return routes
+}
+
+/** Plans a route with nothing moved and nothing left out. */
+function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording, options }: PlanState): PlannedRoute {
+  return planRoute(layout, candidate, { tenant, wording, options: { ...options, reorder: false, dedup: false } })
+}
+
+/** Returns the layout with past turns as they would have been sent if everything planned had been sent. */
+function withPlannedTurns(layout: Layout, turns: KnownTurns): Layout {
+  const recall = ({ keys }: LaidOutMessage): readonly SentOrder[] | undefined => {
+    const planned = keys.map((key) => turns.recall(key)).find((turn) => turn !== undefined)
+    if (planned?.kind === 'ordered') return planned.contexts
+    return planned?.kind === 'explicit' ? [planned.context] : undefined
+  }
+  const prompts = layout.prompts.map((prompt) => ({
+    ...prompt,
+    messages: prompt.messages.map((message) => ({ ...message, past: recall(message) ?? message.past })),
+  }))
+  return { ...layout, prompts }
+}
 
 /**
  * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that
@@ -57,7 +124,7 @@ export type PlanState = Omit<ReuseState, 'mirror'>
  * may reuse, only the share that it would recompute counts as saved. An order that the request states is kept: later
  * requests gain by it. Changes nothing.
  */
-export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
+function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
   budget?.look()
   const ordered = plan(layout, candidate, state)

@@ -1,4 +1,4 @@
-import { type BlockId, type Context, type ScopeId, toBlockId } from '#index/context-block.ts'
+import { type BlockId, type ScopeId, toBlockId } from '#index/context-block.ts'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import {
   deduplicateContext,
@@ -8,7 +8,6 @@ import {
 } from '#index/dedup/deduplicate-context.ts'
 import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { Ordering } from '#index/ordering/ordering-index.ts'
 import type { Span } from '../common/json/json-spans.ts'
 import type { RequestOptions } from '../common/request-options.ts'
 import type { WorkBudget } from '../http/bounds/work-limits.ts'
@@ -19,11 +18,10 @@ import type { LaidOutMessage, Layout, PromptLayout } from '../prompt/layout.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '../prompt/render-context.ts'
 import { SentPromptWriter } from '../prompt/sent-prompt-writer.ts'
 import type { Wording } from '../prompt/wording.ts'
+import { BodyOrders, isPermutation } from './body-orders.ts'
 import { holdsPositions } from './holds-positions.ts'
 import { noteTurn } from './note-turns.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
-import { SiblingContexts } from './sibling-contexts.ts'
-import { isPermutation, statedOrders } from './stated-orders.ts'
 import { stretchesByText } from './stretches.ts'
 
 /** What prompts are reused against, and how. */
@@ -44,15 +42,9 @@ export interface ReuseState {
 export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   const splices: TextSplice[][] = layout.texts.map(() => [])
   const turns = new Map<TurnKey, SentTurn>()
-  const siblings = layout.prompts.length > 1 ? new SiblingContexts(state.mirror) : undefined
-  const stating = { stated: statedOrders(layout, state.options.order), ...state }
-  const prompts = layout.prompts.map((own) => new PromptReuse(layout, splices, turns, stating, siblings).write(own))
+  const orders = new BodyOrders(layout, state.mirror, state.options.order)
+  const prompts = layout.prompts.map((own) => new PromptReuse(layout, splices, turns, state, orders).write(own))
   return { splices, prompts, turns }
-}
-
-/** What is reused against, and what the request states. */
-interface StatingState extends ReuseState {
-  readonly stated: ReturnType<typeof statedOrders>
 }
 
 /** A block as it is sent. */
@@ -73,9 +65,8 @@ class PromptReuse {
   /** filled in text by text */
   readonly #splices: TextSplice[][]
   readonly #turns: Map<TurnKey, SentTurn>
-  readonly #state: StatingState
-  /** contexts of the earlier prompts in the same body */
-  readonly #siblings: SiblingContexts | undefined
+  readonly #state: ReuseState
+  readonly #orders: BodyOrders
   readonly #writer = new SentPromptWriter()
   readonly #shown: ShownBlocks
 
@@ -83,11 +74,11 @@ class PromptReuse {
     layout: Layout,
     splices: TextSplice[][],
     turns: Map<TurnKey, SentTurn>,
-    state: StatingState,
-    siblings: SiblingContexts | undefined,
+    state: ReuseState,
+    orders: BodyOrders,
   ) {
     this.#shown = new ShownBlocks(state.options.overlaps === true)
-    this.#siblings = siblings
+    this.#orders = orders
     this.#layout = layout
     this.#splices = splices
     this.#turns = turns
@@ -144,7 +135,7 @@ class PromptReuse {
       if (found.isResult) return
       const own = written[i]!
       this.#writer.addContext({ scope, ...own })
-      this.#siblings?.add(scope, own.blocks, own.sizes)
+      this.#orders.add(scope, own.blocks, own.sizes)
     })
     return reused
   }
@@ -213,11 +204,11 @@ class PromptReuse {
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
-    const stated = this.#state.stated.get(found)
+    const stated = this.#orders.statedFor(found)
     if (stated) return { order: [...stated.filter((place) => !repeated.has(place)), ...repeated], searchPath: [] }
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
-    const ordering = this.#search(
+    const ordering = this.#orders.search(
       scope,
       fresh.map((place) => found.blocks[place]!),
       sizes,
@@ -226,13 +217,6 @@ class PromptReuse {
     const { order, searchPath } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
     return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath }
-  }
-
-  /** If the engine holds nothing to share, the prompts of one body can still share among themselves. */
-  #search(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
-    const held = this.#state.mirror.order(scope, context, sizes)
-    if (this.#siblings === undefined || (held && held.searchPath.length > 0)) return held
-    return this.#siblings.order(scope, context, sizes) ?? held
   }
 
   /** Finds blocks that occur earlier, except those shorter than any pointer would be. */

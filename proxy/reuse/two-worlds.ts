@@ -1,12 +1,21 @@
 import type { SentPrompt } from '#index/cache-event.ts'
+import type { BlockId } from '#index/context-block.ts'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
-import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import type { Span } from '../common/json/json-spans.ts'
+import { type HeldSlot, type PromptContext, slotsByText } from '../prompt/body/prompt-context.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
-import { type PromptPart, PromptParts } from './prompt-parts.ts'
+import { findIndexFrom } from '../prompt/scan/find-edges.ts'
 
-/** What the other world of a request is made of. It is kept until its prompts are compared. */
+/** What the worlds of a request are made of. Its texts are kept until its prompts are compared. */
 interface WorldParts {
+  readonly isShadow: boolean
+  /** the two worlds are the same: nothing is rewritten */
+  readonly areEqual: boolean
+  /** in shadow mode: its prompts as they would be sent */
+  readonly planned: readonly SentPrompt[]
+  /** in shadow mode: how its turns would be sent */
+  readonly turns: ReadonlyMap<TurnKey, SentTurn>
   /** as received */
   readonly texts: readonly string[]
   /** found in the texts as received */
@@ -21,7 +30,7 @@ interface WorldParts {
   other(): readonly BodySplice[] | undefined
 }
 
-const released: WorldParts = { texts: [], contexts: [], prompts: [], splices: [], other: () => undefined }
+const released = { texts: [], contexts: [], prompts: [], splices: [], other: () => undefined }
 
 /**
  * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `release` releases its
@@ -29,19 +38,13 @@ const released: WorldParts = { texts: [], contexts: [], prompts: [], splices: []
  */
 export class TwoWorlds {
   readonly isShadow: boolean
-  /** the two worlds are the same: nothing is rewritten */
   readonly areEqual: boolean
-  /** in shadow mode: its prompts as they would be sent */
   readonly planned: readonly SentPrompt[]
-  /** in shadow mode: how its turns would be sent */
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
-  #world: WorldParts
+  #world: Omit<WorldParts, 'isShadow' | 'areEqual' | 'planned' | 'turns'>
   #parts: PromptParts | undefined
 
-  constructor(
-    { isShadow, areEqual, planned, turns }: Pick<TwoWorlds, 'isShadow' | 'areEqual' | 'planned' | 'turns'>,
-    world: WorldParts,
-  ) {
+  constructor({ isShadow, areEqual, planned, turns, ...world }: WorldParts) {
     this.isShadow = isShadow
     this.areEqual = areEqual
     this.planned = planned
@@ -93,4 +96,73 @@ export class TwoWorlds {
     this.#parts ??= new PromptParts(this.texts, this.#world.contexts)
     return this.#parts
   }
+}
+
+/** A part of a prompt: the content of a block, or what stands between blocks. */
+export interface PromptPart {
+  readonly text: string
+  /** equal blocks have equal text; undefined if it is none */
+  readonly block: BlockId | undefined
+}
+
+interface HeldBlock extends Span {
+  readonly block: BlockId
+}
+
+/** Takes texts apart into blocks, which are known by their identities without being read again, and the rest. */
+export class PromptParts {
+  readonly #texts: readonly string[]
+  /** by text: its blocks in order */
+  readonly #blocks: ReadonlyMap<number, readonly HeldBlock[]>
+  readonly #received: (readonly PromptPart[])[] = []
+
+  /** `contexts` were found in `texts`. */
+  constructor(texts: readonly string[], contexts: readonly PromptContext[]) {
+    this.#texts = texts
+    this.#blocks = new Map([...slotsByText(contexts)].map(([place, slots]) => [place, toBlocks(slots)]))
+  }
+
+  /** Returns the parts of a text as received. */
+  received(place: number): readonly PromptPart[] {
+    this.#received[place] ??= this.#cut([], place, 0, this.#texts[place]!.length)
+    return this.#received[place]
+  }
+
+  /** Returns the parts of a text as `splices`, which are in order and do not overlap, make it. */
+  rewritten(place: number, splices: readonly TextSplice[]): readonly PromptPart[] {
+    if (splices.length === 0) return this.received(place)
+    const parts: PromptPart[] = []
+    let at = 0
+    for (const { start, end, pieces } of splices) {
+      this.#cut(parts, place, at, start)
+      at = end
+      for (const piece of pieces) {
+        if (typeof piece === 'string') parts.push({ text: piece, block: undefined })
+        else this.#cut(parts, piece.text, piece.start, piece.end)
+      }
+    }
+    return this.#cut(parts, place, at, this.#texts[place]!.length)
+  }
+
+  /** Adds the parts of a stretch. */
+  #cut(parts: PromptPart[], place: number, start: number, end: number): PromptPart[] {
+    const [text, blocks] = [this.#texts[place]!, this.#blocks.get(place) ?? []]
+    let at = start
+    for (let i = findIndexFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
+      const { start: from, end: to, block } = blocks[i]!
+      if (at < from) parts.push({ text: text.slice(at, from), block: undefined })
+      parts.push({ text: text.slice(from, to), block })
+      at = to
+    }
+    if (at < end) parts.push({ text: text.slice(at, end), block: undefined })
+    return parts
+  }
+}
+
+/** Returns the blocks among these slots in order, but for those whose label is part of their content and may change. */
+function toBlocks(slots: readonly HeldSlot[]): HeldBlock[] {
+  return slots
+    .filter(({ slot: { content, label } }) => !label || label.end <= content.start || label.start >= content.end)
+    .map(({ slot: { content }, content: block }) => ({ start: content.start, end: content.end, block }))
+    .sort((a, b) => a.start - b.start)
 }

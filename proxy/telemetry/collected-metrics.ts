@@ -18,28 +18,13 @@ export interface MetricSources {
 
 const mirrorModes = { fallback: 0, degraded: 1, exact: 2 }
 
-interface CollectedOptions<Metric> {
-  readonly name: string
-  readonly help: string
-  readonly labelNames: string[]
-  readonly registers: Registry[]
-  collect(this: Metric): void
-}
-
-type AddCollected<Metric> = (
-  name: string,
-  help: string,
-  labelNames: string[],
-  collect: (metric: Metric) => void,
-) => void
-
-/** Returns a function that adds metrics of one kind, which are read whenever Prometheus scrapes. */
-function collectedBy<Metric extends Gauge | Counter>(
-  Kind: new (options: CollectedOptions<Metric>) => Metric,
-  registry: Registry,
-): AddCollected<Metric> {
-  return (name, help, labelNames, collect) => {
-    new Kind({
+/** Adds the metrics whose values are read from `sources` when Prometheus scrapes. */
+export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
+  const { version, replicas, hot, knownChunks, templates, redis } = sources
+  const total = (read: (replica: Replica) => number): number =>
+    replicas.all.reduce((sum, replica) => sum + read(replica), 0)
+  const gauge = (name: string, help: string, labelNames: string[], collect: (metric: Gauge) => void): unknown =>
+    new Gauge({
       name: `reprise_${name}`,
       help,
       labelNames,
@@ -50,17 +35,6 @@ function collectedBy<Metric extends Gauge | Counter>(
         collect(this)
       },
     })
-  }
-}
-
-/** Adds the metrics whose values are read from `sources` when Prometheus scrapes. */
-export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
-  const { version, replicas, hot, knownChunks, templates, redis } = sources
-  const total = (read: (replica: Replica) => number): number =>
-    replicas.all.reduce((sum, replica) => sum + read(replica), 0)
-  const countAll = countEvents(replicas)
-  const gauge = collectedBy(Gauge<string>, registry)
-  const counter = collectedBy(Counter<string>, registry)
   gauge('build_info', 'Always 1; the labels say what runs', ['version', 'node'], (info) =>
     info.set({ version, node: process.versions.node }, 1),
   )
@@ -97,23 +71,24 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
     for (const { id: replica, state } of replicas.all) current.set({ replica, state }, 1)
   })
   if (redis) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redis.connection.isUp ? 1 : 0))
-  counter('mirror_events_total', 'Events from the engine that were applied', ['type'], (events) => {
-    for (const [type, count] of Object.entries(countAll())) events.inc({ type }, count)
-  })
+  countEvents(registry, replicas)
 }
 
 /** Counts the events of all replicas; those of replicas that are gone stay counted. */
-function countEvents(replicas: Pick<ReplicaSet, 'all'>): () => Record<string, number> {
-  const events: Record<string, number> = {}
+function countEvents(registry: Registry, replicas: MetricSources['replicas']): void {
   const counted = new WeakMap<object, Readonly<Record<string, number>>>()
-  return () => {
-    for (const { replicaMirror } of replicas.all) {
-      const before = counted.get(replicaMirror)
-      const now = { ...replicaMirror.applied }
-      for (const [type, count] of Object.entries(now))
-        events[type] = (events[type] ?? 0) + count - (before?.[type] ?? 0)
-      counted.set(replicaMirror, now)
-    }
-    return events
-  }
+  new Counter({
+    name: 'reprise_mirror_events_total',
+    help: 'Events from the engine that were applied',
+    labelNames: ['type'],
+    registers: [registry],
+    collect() {
+      for (const { replicaMirror } of replicas.all) {
+        const before = counted.get(replicaMirror)
+        const now = { ...replicaMirror.applied }
+        for (const [type, count] of Object.entries(now)) this.inc({ type }, count - (before?.[type] ?? 0))
+        counted.set(replicaMirror, now)
+      }
+    },
+  })
 }

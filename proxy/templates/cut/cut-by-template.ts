@@ -133,17 +133,22 @@ function toBlocks(
   gaps: readonly PartMatch[],
   tail: ListTail,
 ): BlockSpan[] | undefined {
-  const fronts = [first, ...gaps]
-  const ends = [...gaps.map(({ start }) => start), tail.start]
-  const starts = [placeOf(head.marks[1]!, first), ...gaps.map((match) => placeOf(gap.marks[2]!, match))]
-  const closings = [...gaps.map((match) => placeOf(gap.marks[1]!, match)), tail.blockEnd]
-  const blocks = fronts.map(({ end, number }, i): BlockSpan => {
-    const contentStart = findContentStart(text, end, ends[i]!)
-    const contentEnd = findContentEnd(text, contentStart, ends[i]!)
-    const content = { contentStart, contentEnd }
-    const span = { start: hasOpen ? starts[i]! : contentStart, end: hasClose ? closings[i]! : contentEnd, ...content }
-    return number ? { ...span, label: { start: number.start, end: number.end } } : span
-  })
+  const blocks: BlockSpan[] = []
+  let [front, opening] = [first, head.marks[1]!]
+  const add = (to: number, closing: number): void => {
+    const contentStart = findContentStart(text, front.end, to)
+    const contentEnd = findContentEnd(text, contentStart, to)
+    const start = hasOpen ? placeOf(opening, front) : contentStart
+    const span = { start, end: hasClose ? closing : contentEnd, contentStart, contentEnd }
+    const { number } = front
+    blocks.push(number ? { ...span, label: { start: number.start, end: number.end } } : span)
+  }
+  for (const next of gaps) {
+    add(next.start, placeOf(gap.marks[1]!, next))
+    front = next
+    opening = gap.marks[2]!
+  }
+  add(tail.start, tail.blockEnd)
   return blocks.every(({ contentStart, contentEnd }) => contentStart < contentEnd) ? blocks : undefined
 }
 

@@ -2,8 +2,8 @@ import { commonEnd, commonStart } from '#index/common-edges.ts'
 import { groupBy } from '#index/group-by.ts'
 import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
 import { countGaps } from './gaps/find-gaps.ts'
-import type { Segments } from './gaps/judge-contents.ts'
-import { type JudgedGap, judgeGap } from './gaps/judge-gap.ts'
+
+import { type JudgedGap, judgeGap, type Segments } from './gaps/judge-gap.ts'
 import { isMark, proposeGaps } from './gaps/propose-gaps.ts'
 import { foldNumbers, type GapCheck, type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 

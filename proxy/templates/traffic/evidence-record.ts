@@ -2,9 +2,11 @@ import { isObject } from '#engine-adapters/json-object.ts'
 import { noCounts, type OrderCounts, type OrderEvidence } from './order-evidence.ts'
 import type { Relevance } from './relevance.ts'
 
-const version = 2
+const version = 3
 const mostCount = 2 ** 40
 const mostTexts = 250
+/** Beyond what a wager ever has. */
+const mostLog = 10
 
 /** Counts of evidence as a whole. */
 interface Judged {
@@ -13,20 +15,17 @@ interface Judged {
   readonly isSet: boolean
 }
 
-type Numbers = Record<keyof OrderCounts | 'requests' | 'judged' | 'noted' | 'documentTexts' | 'questionTexts', number>
+/** All that is counted in plain numbers. */
+const noNumbers = { ...noCounts, requests: 0, judged: 0, documentTexts: 0, questionTexts: 0 }
 
 /** Writes evidence as a value for JSON: counts, and the columns of its tables without the zeros at their ends. */
 export function packRecord({ requests, judged, isSet }: Judged, order: OrderEvidence, relevance: Relevance): unknown {
-  const numbers: Numbers = {
-    ...order.counts,
-    ...{ requests, judged, noted: order.recent.noted },
-    ...{ documentTexts: relevance.inDocuments.texts, questionTexts: relevance.inQuestions.texts },
-  }
+  const { inDocuments, inQuestions } = relevance
+  const texts = { documentTexts: inDocuments.texts, questionTexts: inQuestions.texts }
   return {
     version,
     isSet,
-    numbers,
-    wagers: [[...relevance.member.logs], [...relevance.rank.logs]],
+    numbers: { ...order.counts, requests, judged, ...texts },
     columns: Object.fromEntries(columnsOf(order, relevance).map(([name, bytes]) => [name, pack(bytes)])),
   }
 }
@@ -34,23 +33,20 @@ export function packRecord({ requests, judged, isSet }: Judged, order: OrderEvid
 /** Fills what is new with a record; undefined if it is none, and then what was to be filled is not to be used. */
 export function unpackRecord(value: unknown, order: OrderEvidence, relevance: Relevance): Judged | undefined {
   if (!isObject(value) || value.version !== version || typeof value.isSet !== 'boolean') return undefined
-  const { isSet, numbers, wagers, columns } = value
-  if (!areNumbers(numbers) || !isObject(columns) || !areWagers(wagers)) return undefined
+  const { isSet, numbers, columns } = value
+  if (!areNumbers(numbers) || !isObject(columns)) return undefined
   if (!columnsOf(order, relevance).every(([name, bytes]) => unpack(columns[name], bytes))) return undefined
-  if (!order.documents.restore()) return undefined
-  order.recent.restore(numbers.noted)
+  const { inDocuments, inQuestions, member, rank } = relevance
+  if (![...member.logs, ...rank.logs].every((log) => Math.abs(log) < mostLog)) return undefined
   for (const name of Object.keys(noCounts) as (keyof OrderCounts)[]) order.counts[name] = numbers[name]
-  relevance.inDocuments.texts = Math.min(mostTexts, numbers.documentTexts)
-  relevance.inQuestions.texts = Math.min(mostTexts, numbers.questionTexts)
-  relevance.member.restore(wagers[0])
-  relevance.rank.restore(wagers[1])
+  inDocuments.texts = Math.min(mostTexts, numbers.documentTexts)
+  inQuestions.texts = Math.min(mostTexts, numbers.questionTexts)
   return { requests: numbers.requests, judged: numbers.judged, isSet }
 }
 
-function columnsOf({ documents, pairs, recent }: OrderEvidence, { inDocuments, inQuestions }: Relevance) {
-  const { keys, last, seen, followers, parted } = documents
-  const tables = { keys, last, seen, followers, parted, pairs: pairs.bits, lists: recent.rows }
-  return Object.entries({ ...tables, inDocuments: inDocuments.rows, inQuestions: inQuestions.rows }).map(
+function columnsOf({ rows, states }: OrderEvidence, { inDocuments, inQuestions, member, rank }: Relevance) {
+  const words = { inDocuments: inDocuments.rows, inQuestions: inQuestions.rows }
+  return Object.entries({ lists: rows, states, ...words, member: member.logs, rank: rank.logs }).map(
     ([name, { buffer }]) => [name, new Uint8Array(buffer)] as const,
   )
 }
@@ -69,14 +65,8 @@ function unpack(value: unknown, column: Uint8Array): boolean {
   return true
 }
 
-function areNumbers(value: unknown): value is Numbers {
-  const names = [...Object.keys(noCounts), 'requests', 'judged', 'noted', 'documentTexts', 'questionTexts']
+function areNumbers(value: unknown): value is typeof noNumbers {
   const isCount = (count: unknown): boolean =>
     Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
-  return isObject(value) && names.every((name) => isCount(value[name]))
-}
-
-function areWagers(value: unknown): value is readonly [number[], number[]] {
-  const isLogs = (logs: unknown): boolean => Array.isArray(logs) && logs.length === 2 && logs.every(Number.isFinite)
-  return Array.isArray(value) && value.length === 2 && value.every(isLogs)
+  return isObject(value) && Object.keys(noNumbers).every((name) => isCount(value[name]))
 }

@@ -1,12 +1,13 @@
-import { DocumentTable } from './document-table.ts'
-import { PairOrders } from './pair-orders.ts'
-import { type Likeness, RecentLists } from './recent-lists.ts'
+import { type Likeness, likenessOf } from './likeness.ts'
 
-/** What a template remembers of its documents and lists. */
-const remembered = { documents: 256, lists: 96 } as const
+/** Lists that a template remembers. */
+const remembered = 96
 /** Documents of a list that are looked at, the first ones. */
 export const mostListed = 24
+const width = mostListed + 2
 
+/** Lists with fewer documents in common are not compared. */
+const fewestCommon = 4
 /** Pairs met are halved when there are so many, so that what came long ago weighs less. */
 const mostPairs = 4_096
 /** What was seen often enough is no longer counted. */
@@ -14,13 +15,19 @@ const enough = 64
 /** Lists like an earlier one are halved when there are so many. */
 const mostNear = 128
 
+/** What is known of a document's followers where it stands in a list: seen once; always the same one; different ones. */
+const [once, stuck, parted] = [1, 2, 3]
+
 /** What the orders of a template's lists have shown. All counts are plain numbers, so that they can be kept. */
 export interface OrderCounts {
   /** Lists learned from. */
   lists: number
-  /** Sightings of a list that was there before: no evidence. */
+  /** Lists that were there before, in a retry or in a history, or nearly so for the same question: no evidence. */
   again: number
-  /** Questions that came again with other documents, or the same in another order. */
+  /**
+   * Questions that came again with some of the documents in another order, as where a model ranks them in turns: the
+   * question does not determine the order.
+   */
   askedAgain: number
   /** Pairs met again, in the same and in the opposite order. */
   equal: number
@@ -45,33 +52,50 @@ export const noCounts: OrderCounts = {
   ...{ nearMoved: 0, nearMixed: 0, seenAgain: 0, returned: 0, followed: 0, stuck: 0 },
 }
 
-/** Learns from the orders in which the documents of a template come. */
+/** An earlier list that has documents of a new one. */
+interface EarlierList {
+  /** 1: it is the list directly before */
+  readonly back: number
+  /** where its row begins */
+  readonly row: number
+  /** the documents in both, in the earlier order: their cells, and their places in the new list */
+  readonly common: readonly { readonly cell: number; readonly place: number }[]
+}
+
+/** Learns from the orders in which the documents of a template come, by its last lists. */
 export class OrderEvidence {
-  readonly documents: DocumentTable = new DocumentTable(remembered.documents)
-  readonly pairs: PairOrders = new PairOrders(remembered.documents)
-  readonly recent: RecentLists = new RecentLists(remembered.lists, mostListed)
   readonly counts: OrderCounts = { ...noCounts }
-  /** Slots of pairs that flipped, and of documents that overtook another, until there are enough. */
-  readonly #flipped = new Set<number>()
+  /** Rows of a ring: question, number of documents, documents. */
+  readonly rows: Int32Array = new Int32Array(remembered * width)
+  /** By cell of these rows: what was known of the document's followers then. */
+  readonly states: Uint8Array = new Uint8Array(remembered * width)
+  /** Pairs that flipped, and documents that overtook another, until there are enough. */
+  readonly #flipped = new Set<string>()
   readonly #movers = new Set<number>()
 
   /**
-   * Learns a list of three documents or more, none twice. Returns for each whether it is new; undefined if the list is no
-   * evidence.
+   * Learns a list of three documents or more, none twice, by 32-bit keys. Returns for each whether it is new; undefined
+   * if the list is no evidence.
    */
   learn(keys: readonly number[], question: number): boolean[] | undefined {
-    const { counts, documents } = this
-    const likeness = this.recent.recognise(keys, question)
-    if (likeness.kind === 'again') counts.again++
-    else if (likeness.kind === 'asked-again') counts.askedAgain++
-    if (likeness.kind === 'again' || likeness.kind === 'asked-again') return undefined
-    this.recent.note(keys, question)
-    counts.lists++
-    const isNew = keys.map((key) => !documents.has(key))
-    const slots = keys.map((key) => documents.take(key, (slot) => this.pairs.forget(slot, remembered.documents)))
-    this.#learnPairs(slots, likeness)
-    this.#learnFollowers(slots)
-    return isNew
+    const { counts, rows } = this
+    const earlier = this.#findEarlier(keys)
+    const likeness = this.#recognise(keys, question, earlier)
+    if (likeness === 'again' || likeness === 'asked-again') {
+      counts[likeness === 'again' ? 'again' : 'askedAgain']++
+      return undefined
+    }
+    this.#learnPairs(keys, likeness, earlier)
+    const states = this.#learnFollowers(keys, earlier)
+    const row = (counts.lists++ % remembered) * width
+    rows[row] = question
+    rows[row + 1] = keys.length
+    rows.set(keys, row + 2)
+    this.states.set(
+      states.map(({ state }) => state),
+      row + 2,
+    )
+    return states.map(({ isNew }) => isNew)
   }
 
   /** Share of the pairs met again that stood in the opposite order. */
@@ -79,32 +103,64 @@ export class OrderEvidence {
     return this.counts.flips / Math.max(1, this.counts.flips + this.counts.equal)
   }
 
-  #learnPairs(slots: readonly number[], { common, kind }: Likeness): void {
-    const { counts } = this
-    const flipped: (readonly [number, number])[] = []
-    slots.forEach((first, i) => {
-      for (const second of slots.slice(i + 1)) {
-        const before = this.pairs.meet(first, second)
-        if (before === 'equal') counts.equal++
-        else if (before === 'flipped') flipped.push([first, second])
+  /** Returns the lists with documents of a new one, the latest first. */
+  #findEarlier(keys: readonly number[]): EarlierList[] {
+    const { rows, counts } = this
+    const places = new Map(keys.map((key, place) => [key, place]))
+    const earlier: EarlierList[] = []
+    for (let back = 1; back <= Math.min(counts.lists, remembered); back++) {
+      const row = ((counts.lists - back) % remembered) * width
+      const common: EarlierList['common'][number][] = []
+      for (let cell = row + 2; cell < this.#endOf(row); cell++) {
+        const place = places.get(rows[cell]!)
+        if (place !== undefined) common.push({ cell, place })
       }
-    })
-    if (common >= Math.max(5, slots.length / 2)) this.#learnLikeness(kind)
+      if (common.length > 0) earlier.push({ back, row, common })
+    }
+    return earlier
+  }
+
+  /** How a list stands to those before it, above all to the one it has most in common with; undefined: too little is. */
+  #recognise(
+    keys: readonly number[],
+    question: number,
+    earlier: readonly EarlierList[],
+  ): 'again' | 'asked-again' | { readonly common: number; readonly kind: Likeness } | undefined {
+    const isSame = ({ row, common }: EarlierList): boolean =>
+      common.length === keys.length && this.rows[row + 1] === keys.length && common.every(({ place }, i) => place === i)
+    if (earlier.some(isSame)) return 'again'
+    const asked = earlier.find(({ row, common }) => common.length >= 2 && this.rows[row] === question)
+    if (asked) return likenessTo(asked) === 'same' ? 'again' : 'asked-again'
+    const common = Math.max(...earlier.map((list) => list.common.length))
+    if (common < fewestCommon) return undefined
+    return { common, kind: likenessTo(earlier.find((list) => list.common.length === common)!) }
+  }
+
+  /** Compares each pair with how it stood last. */
+  #learnPairs(
+    keys: readonly number[],
+    likeness: { readonly common: number; readonly kind: Likeness } | undefined,
+    earlier: readonly EarlierList[],
+  ): void {
+    const { counts } = this
+    const { equal, flipped } = meetPairs(keys.length, earlier)
+    counts.equal += equal
+    if (likeness && likeness.common >= Math.max(5, keys.length / 2)) this.#learnLikeness(likeness.kind)
     // a change of state explains these
-    if (kind === 'moved' || flipped.length === 0) return
+    if (likeness?.kind === 'moved' || flipped.length === 0) return
     counts.flips += flipped.length
     counts.flippingLists = Math.min(enough, counts.flippingLists + 1)
     for (const [first, second] of flipped) {
-      const pair = Math.min(first, second) * remembered.documents + Math.max(first, second)
-      counts.flippedPairs += countNew(this.#flipped, pair)
-      counts.movers += countNew(this.#movers, first)
+      const [one, other] = [keys[first]!, keys[second]!]
+      counts.flippedPairs += countNew(this.#flipped, [one, other].sort().join())
+      counts.movers += countNew(this.#movers, one)
     }
     if (counts.flips + counts.equal <= mostPairs) return
     counts.flips >>= 1
     counts.equal >>= 1
   }
 
-  #learnLikeness(kind: Likeness['kind']): void {
+  #learnLikeness(kind: Likeness): void {
     const { counts } = this
     if (kind === 'moved') counts.nearMoved++
     else if (kind === 'mixed') counts.nearMixed++
@@ -113,33 +169,65 @@ export class OrderEvidence {
     counts.nearMixed >>= 1
   }
 
-  #learnFollowers(slots: readonly number[]): void {
-    const { counts, documents } = this
-    slots.forEach((slot, place) => {
-      const next = slots[place + 1]
-      const follower = next === undefined ? 0 : documents.keys[next]!
-      if (documents.seen[slot]! > 0) {
-        counts.seenAgain++
-        if (documents.last[slot]! < counts.lists - 1) counts.returned++
-        this.#learnFollower(slot, follower)
-      }
-      documents.place(slot, counts.lists, follower)
+  /** Returns for each document whether it is new, and what is known of its followers now. */
+  #learnFollowers(keys: readonly number[], earlier: readonly EarlierList[]): { isNew: boolean; state: number }[] {
+    const last: { readonly list: EarlierList; readonly cell: number }[] = []
+    for (const list of earlier) for (const { cell, place } of list.common) last[place] ??= { list, cell }
+    return keys.map((_, place) => {
+      const own = last[place]
+      if (own === undefined) return { isNew: true, state: once }
+      this.counts.seenAgain++
+      if (own.list.back > 1) this.counts.returned++
+      const hasFollower = own.cell + 1 < this.#endOf(own.list.row)
+      const isSame = hasFollower && this.rows[own.cell + 1] === keys[place + 1]
+      return { isNew: false, state: this.#learnFollower(this.states[own.cell]!, isSame) }
     })
   }
 
-  #learnFollower(slot: number, follower: number): void {
-    const { counts, documents } = this
-    const isOther = follower === 0 || documents.followers[slot] !== follower
-    if (documents.seen[slot] === 1) {
+  #learnFollower(before: number, isSame: boolean): number {
+    const { counts } = this
+    if (before === once) {
       counts.followed++
-      if (!isOther) counts.stuck++
-    } else if (isOther && documents.parted[slot] === 0) counts.stuck--
-    if (isOther) documents.parted[slot] = 1
+      if (isSame) counts.stuck++
+    } else if (before === stuck && !isSame) counts.stuck--
+    return isSame && before !== parted ? stuck : parted
+  }
+
+  /** Where a row ends; what was restored may be anything. */
+  #endOf(row: number): number {
+    return row + 2 + Math.min(this.rows[row + 1]!, mostListed)
   }
 }
 
+/** Returns how often two documents stand as they did last, and the pairs of places that stand the other way round. */
+function meetPairs(
+  length: number,
+  earlier: readonly EarlierList[],
+): { equal: number; flipped: (readonly [number, number])[] } {
+  const flipped: (readonly [number, number])[] = []
+  /** by the first place of a pair: a bit for each second one it was met with */
+  const met = new Uint32Array(length)
+  let equal = 0
+  const meet = (before: number, behind: number): void => {
+    const [first, second] = before < behind ? [before, behind] : [behind, before]
+    if ((met[first]! & (1 << second)) !== 0) return
+    met[first]! |= 1 << second
+    if (before < behind) equal++
+    else flipped.push([first, second])
+  }
+  for (const { common } of earlier)
+    for (let i = 0; i < common.length; i++)
+      for (let j = i + 1; j < common.length; j++) meet(common[i]!.place, common[j]!.place)
+  return { equal, flipped }
+}
+
+/** How a new list stands to an earlier one. */
+function likenessTo({ common }: EarlierList): Likeness {
+  return likenessOf(common.toSorted((a, b) => a.place - b.place).map(({ cell }) => cell))
+}
+
 /** Returns 1 if the set grew. */
-function countNew(set: Set<number>, value: number): 0 | 1 {
+function countNew<Value>(set: Set<Value>, value: Value): 0 | 1 {
   if (set.size >= enough || set.has(value)) return 0
   set.add(value)
   return 1

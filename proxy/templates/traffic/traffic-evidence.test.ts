@@ -158,6 +158,34 @@ test('a set is taken back when the order no longer changes', () => {
   expect(requests).toBeLessThan(400)
 })
 
+test('a set of which traffic has told enough, so that lists are sampled, is taken back about as soon', () => {
+  const draw = createDraw(3)
+  const documents = drawDocuments(60, draw)
+  const changed: Record<string, [most: number, next: () => Request]> = {
+    unanswered: [
+      100,
+      () => ({ items: shuffle(documents, draw).slice(0, 12), question: ask([documents[draw(60)]!], draw) }),
+    ],
+    torn: [
+      50,
+      () => {
+        const { items, question } = retrieve(documents, 12, draw)
+        return { items: items.flatMap((text) => [text.slice(0, 80), text.slice(80)]), question }
+      },
+    ],
+  }
+  for (const [kind, [most, next]] of Object.entries(changed)) {
+    const evidence = judge(ranked(3, 600))
+    expect(evidence.figures.lists).toBeLessThan(400)
+    let requests = 0
+    while (evidence.verdict === 'set' && requests < 2_000) {
+      evidence.note(toSighting(next()))
+      requests++
+    }
+    expect({ kind, inTime: requests < most }).toEqual({ kind, inTime: true })
+  }
+})
+
 describe('what is no evidence', () => {
   test('the same list again, with whatever question', () => {
     const requests = ranked(1, 20)

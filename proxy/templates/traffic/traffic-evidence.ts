@@ -1,5 +1,4 @@
 import type { BlockId } from '#index/context-block.ts'
-import { toDocumentKey } from './document-table.ts'
 import { packRecord, unpackRecord } from './evidence-record.ts'
 import { mostListed, OrderEvidence } from './order-evidence.ts'
 import { Relevance } from './relevance.ts'
@@ -44,10 +43,16 @@ export interface TrafficFigures {
   readonly rankEvidence: number
 }
 
-/** Every how manyth list is read once the words have told what they can. */
-const rereadEvery = 8
+/** Every how manyth list is read once the words have told what they can; of sampled lists, more. */
+const rereadEvery = { list: 8, sampled: 2 } as const
 /** Lists judged after which words that told nothing are read seldom. */
 const enoughJudged = 64
+
+/**
+ * Once traffic has told what it can, after so many lists at least, it learns from some lists of each so many, in a row:
+ * what comes again at once, such as a retry, is seen in proportion.
+ */
+const sampled = { after: 256, of: 16, lists: 4 } as const
 
 const setNeeds = {
   flippedPairs: 6,
@@ -76,7 +81,7 @@ export class TrafficEvidence {
   #isSet = false
 
   note(sighting: Sighting): void {
-    this.#requests++
+    if (this.#requests++ % sampled.of >= sampled.lists && this.#isSettled) return
     const places = uniquePlaces(sighting.contents)
     if (places.size < 3) return
     const keys = [...places.keys()]
@@ -139,12 +144,21 @@ export class TrafficEvidence {
     return restored
   }
 
+  /** Whether more lists would change nothing soon: nothing is near where a verdict is given or taken back. */
+  get #isSettled(): boolean {
+    const { counts, shareOfFlips } = this.#order
+    if (counts.lists < sampled.after) return false
+    if (!this.#isSet) return this.#judged >= enoughJudged
+    const isSure = shareOfFlips >= 2 * setNeeds.share && this.#shareOfStuck <= setNeeds.stuck
+    return isSure && counts.nearMoved < counts.nearMixed + 4 && !this.#relevance.isFalling
+  }
+
   /** Texts are read until the words have told what they can, then now and then, and again when they say otherwise. */
   #isReadable(): boolean {
-    const isSettled = this.#isSet
+    const isTold = this.#isSet
       ? !this.#relevance.isFalling
       : this.#judged >= enoughJudged || this.verdict === 'sequence'
-    return !isSettled || this.#order.counts.lists % rereadEvery === 0
+    return !isTold || this.#order.counts.lists % rereadEvery[this.#isSettled ? 'sampled' : 'list'] === 0
   }
 
   #makesSet(): boolean {
@@ -193,7 +207,7 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   const places = new Map<number, number>()
   const repeated = new Set<number>()
   for (const [place, id] of contents.entries()) {
-    const key = toDocumentKey(id)
+    const key = hashText(id)
     if (places.has(key)) repeated.add(key)
     else if (places.size < mostListed) places.set(key, place)
   }
@@ -201,8 +215,9 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   return places
 }
 
+/** Returns 32 bits for a text or an identity. */
 function hashText(text: string): number {
-  let hash = 0x811c9dc5
+  let hash = 0x811c9dc5 | 0
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash >>> 0
+  return hash
 }

@@ -14,32 +14,25 @@ const highest = Math.log(1e4)
  * 1,000 or more is 1 in 1,000 at most, however often one looks (Ville's inequality).
  */
 export class Wager {
-  readonly #logs: number[] = payments.map(() => 0)
+  /** of its wealth, by payment */
+  readonly logs: Float64Array = new Float64Array(payments.length)
 
   /** Bets on a rank that is one of those from `low` to `high`, by a tie. */
   bet(low: number, high: number): void {
     payments.forEach((payment, i) => {
       let sum = 0
       for (let rank = low; rank <= high; rank++) sum += payment[rank]!
-      this.#logs[i] = clamp(this.#logs[i]! + Math.log(sum / (high - low + 1)))
+      this.logs[i] = clamp(this.logs[i]! + Math.log(sum / (high - low + 1)))
     })
   }
 
   get wealth(): number {
-    return this.#logs.reduce((sum, log) => sum + Math.exp(log), 0) / this.#logs.length
+    return this.logs.reduce((sum, log) => sum + Math.exp(log), 0) / this.logs.length
   }
 
   /** Whether it was lost in part what could be won at most. */
   get isFalling(): boolean {
-    return Math.max(...this.#logs) < highest - 1
-  }
-
-  get logs(): readonly number[] {
-    return this.#logs
-  }
-
-  restore(logs: readonly number[]): void {
-    for (let i = 0; i < this.#logs.length; i++) this.#logs[i] = clamp(logs[i]!)
+    return Math.max(...this.logs) < highest - 1
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { toBlockId } from '#index/context-block.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { spliceText, type TextSplice } from '../prompt/body/text-splice.ts'
-import { PromptParts } from './prompt-parts.ts'
+import { PromptParts } from './two-worlds.ts'
 
 const words = fc.stringMatching(/^[a-z ]{0,12}$/)
 const blocks = fc.array(fc.record({ between: words, content: fc.stringMatching(/^[a-z]{1,12}$/) }), { maxLength: 6 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import { cutPrompt, findLastList, type Piece } from './recorded-request.ts'
+import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'
 
 const word = fc.string({ maxLength: 12 })
 
@@ -57,34 +57,39 @@ function writePrompt({
   return { texts: [...texts, ...after], list: list as unknown as PromptContext }
 }
 
+const way = { hash: (text: string) => `#${text}`, hasText: true, wording: undefined, isChat: false }
+
 test('every character of a prompt is in one piece, in order, and labels are apart from their blocks', () => {
   fc.assert(
     fc.property(prompts, (given) => {
       const { texts, list } = writePrompt(given)
-      const { front, blocks, rest, list: placed } = cutPrompt(texts, [...texts.keys()], list)
-      const textOf = ({ text, start, end }: Piece): string => texts[text]!.slice(start, end)
-      const inList = placed.blocks.flatMap((pieces, place) => [
-        ...pieces.map((piece) => piece ?? placed.labels[place]!),
-        ...(placed.gaps[place] ?? []),
+      const contexts = list.slots.length > 0 ? [{ found: list }] : []
+      const { front, blocks, rest, list: placed } = recordPrompt(texts, [...texts.keys()], contexts, way)
+      const textOf = (id: string): string => id.slice(1)
+      const { labels = [], gaps = [], blocks: pieces = [] } = placed ?? {}
+      const inList = pieces.flatMap((own, place) => [
+        ...own.map((piece) => piece ?? labels[place]!),
+        ...(gaps[place] ?? []),
       ])
       expect([...front, ...inList, ...rest].map(textOf).join('')).toBe(texts.join(''))
-      expect(placed.labels.map(textOf)).toEqual(given.labelIn ? given.blocks.map((_, i) => `<${i}>`) : [])
+      expect(labels.map(textOf)).toEqual(given.labelIn ? given.blocks.map((_, i) => `<${i}>`) : [])
       expect(blocks.map(textOf)).toEqual(
         given.blocks.map(({ content }, i) => (given.labelIn === 'content' ? `${content}<${i}>.` : content)),
       )
-      expect(placed.gaps).toHaveLength(Math.max(0, given.blocks.length - 1))
+      expect(gaps).toHaveLength(Math.max(0, given.blocks.length - 1))
     }),
   )
 })
 
 test('blocks of the last list are those that may be moved, and results of tools are not', () => {
   const contextIn = (text: number, isResult = false): { found: PromptContext } => {
-    return { found: { slots: [{ text, start: 0, end: 1 }], isResult } as unknown as PromptContext }
+    const slots = [{ text, start: 0, end: 1, content: { start: 0, end: 1 } }]
+    return { found: { slots, isResult } as unknown as PromptContext }
   }
-  const [first, last] = [contextIn(0), contextIn(1)]
-  const contexts = [first, last, contextIn(2, true)]
-  expect(findLastList([0, 1, 2], contexts)).toBe(last)
+  const contexts = [contextIn(0), contextIn(1), contextIn(2, true)]
+  const record = (...places: number[]): RecordedPrompt => recordPrompt(['a', 'b', 'c'], places, contexts, way)
+  expect(record(0, 1, 2)).toMatchObject({ front: ['#a'], blocks: ['#b'], rest: ['#c'] })
   // of another prompt in the same body
-  expect(findLastList([0], contexts)).toBe(first)
-  expect(findLastList([2], contexts)).toBeUndefined()
+  expect(record(0).blocks).toEqual(['#a'])
+  expect(record(2).list).toBeUndefined()
 })

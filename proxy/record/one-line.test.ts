@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
+import { toOneLine } from './recorder.ts'
 
 test('a body in one line is the same JSON, with its numbers as they were written', () => {
   fc.assert(
@@ -13,9 +13,4 @@ test('a body in one line is the same JSON, with its numbers as they were written
     }),
   )
   expect(toOneLine(Buffer.from('{"seed":\n12345678901234567890}'))).toBe('{"seed": 12345678901234567890}')
-})
-
-test('texts are packed and unpacked', async () => {
-  const texts = { pieces: [['a\n', 'ü'], []], body: Buffer.from('{}') }
-  expect(await unpackTexts(await packTexts(texts))).toEqual(texts)
 })
