@@ -65,9 +65,9 @@ export class References {
     const known = this.#read.get(item)
     if (known) return known
     const words = this.#texts[item.text]!.slice(item.start, item.end)
-    const { isCounted, isPartCounted, countedWords } = readRemarks(words)
+    const isCounted = [...readRemarks(words)].some((remark) => remark.endsWith(' nth'))
     const numbers = [...toAsciiDigits(words).matchAll(/\d+/g)].map(({ 0: number, index }) => ({ number, at: index }))
-    const said = { words, isCounted: isCounted || isPartCounted || countedWords.size > 0, numbers }
+    const said = { words, isCounted, numbers }
     this.#read.set(item, said)
     return said
   }

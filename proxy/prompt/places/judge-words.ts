@@ -14,6 +14,8 @@ export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
   readonly isPositional: boolean
   /** its blocks bear labels, which may move with them; by default if these count */
   readonly isLabelled?: boolean
+  /** by which the prompt itself calls its blocks, in the singular */
+  readonly ownWords?: () => readonly string[]
   /** the sender states that its order means nothing */
   readonly isSet?: boolean
 }
@@ -54,11 +56,12 @@ export function judgeTask(words: string, { length }: { readonly length: number }
 }
 
 /** Whether remarks name a block of a list by number or place. */
-export function speaksOf(
-  { isCounted, isPartCounted, worded, bracketed }: Remarks,
-  { labels, isPositional, isLabelled = isPositional }: JudgedList,
-  readsBrackets = true,
-): boolean {
-  if (isCounted || (isPartCounted && !isLabelled)) return true
-  return labels.some((label) => worded.has(label) || (readsBrackets && isLabelled && bracketed.has(label)))
+export function speaksOf(remarks: Remarks, list: JudgedList, readsBrackets = true): boolean {
+  if (remarks.size === 0) return false
+  const { labels, isPositional, isLabelled = isPositional, ownWords } = list
+  const words = ['*', isLabelled ? '[' : '~', ...(ownWords?.() ?? [])]
+  return words.some((word) => {
+    if (remarks.has(`${word} nth`)) return true
+    return (readsBrackets || word !== '[') && labels.some((label) => remarks.has(`${word} ${label}`))
+  })
 }

@@ -7,9 +7,9 @@ import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
 import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
-import { addRemarks, noRemarks, type Remarks, readCitations } from './read-remarks.ts'
+import { ownWords } from './own-words.ts'
+import { type Remarks, readCitations } from './read-remarks.ts'
 import { headsAnOrder, readWords } from './read-words.ts'
-import { ownWords } from './words/counted-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -49,7 +49,7 @@ export function* markSpokenOf<Message extends Found>(
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
-  const later = noRemarks()
+  const later = new Set<string>()
   const shared = findSharedNumbers(messages, texts, stays)
   const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
   for (let place = messages.length - 1; place >= first; place--) {
@@ -59,13 +59,8 @@ export function* markSpokenOf<Message extends Found>(
     if (!isOwn && !isHeard(role)) continue
     const words = wordsOutside(message, texts)
     if (isOwn) {
-      const said = {
-        role,
-        words,
-        rules: isOfSystem(message) ? [] : rules,
-        asked: askedBeside(place, messages, texts),
-        later,
-      }
+      const asked = askedBeside(place, messages, texts)
+      const said = { role, words, rules: isRuling(role) ? [] : rules, asked, later }
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
@@ -76,8 +71,7 @@ export function* markSpokenOf<Message extends Found>(
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role))
-      addRemarks(later, role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks)
+    if (isHeard(role)) for (const remark of remarksOf(role, words)) later.add(remark)
     yield
   }
   return marked
@@ -101,6 +95,10 @@ function askedBeside(place: number, messages: readonly Found[], texts: readonly 
 /** Returns whether messages of this role may refer to earlier lists. */
 function isHeard(role: string): boolean {
   return role === 'user' || role === 'assistant'
+}
+
+function remarksOf(role: string, words: string): Remarks {
+  return role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks
 }
 
 /** What is said about the contexts of a message, around them and elsewhere. */
@@ -143,14 +141,8 @@ function judge(context: PromptContext, said: Said, texts: readonly string[], sta
   if (own) return own
   const asked = said.asked === undefined ? undefined : judgeAsked(said, list)
   if (asked) return asked
-  const heard = said.asked === undefined ? [said.words] : [said.words, said.asked]
-  const remarks = [
-    ...heard.map((words) => readWords(words, 'message').remarks),
-    ...said.rules.map((words) => readWords(words, 'rules').remarks),
-    said.later,
-  ]
-  const isNamed = speaksOf(said.later, list) || isNamedByOwnWord(remarks, context, texts) || namesItself(context, texts)
-  return isNamed || holdsCitations(texts, context) ? 'named' : undefined
+  const isNamed = speaksOf(said.later, list) || namesItself(context, texts) || holdsCitations(texts, context)
+  return isNamed ? 'named' : undefined
 }
 
 const LONGEST_HEADING = 200
@@ -180,6 +172,7 @@ function toJudged(context: PromptContext, texts: readonly string[], { isSet }: S
     prefix: context.labelPrefix,
     isPositional: context.positional,
     isLabelled: context.slots.some(({ label }) => label),
+    ownWords: () => ownWords(context, texts),
     isSet,
   }
 }
@@ -280,14 +273,4 @@ export function wordsOutside(
 
 function isOfTemplate({ certain }: PromptContext): boolean {
   return certain?.by === 'learnt' || certain?.by === 'template'
-}
-
-/** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */
-function isNamedByOwnWord(remarks: readonly Remarks[], context: PromptContext, texts: readonly string[]): boolean {
-  if (remarks.every(({ countedWords, numberedWords }) => countedWords.size + numberedWords.size === 0)) return false
-  const labels = placeLabels(context, texts)
-  const own = [...ownWords(context, texts)]
-  return remarks.some(({ countedWords, numberedWords }) =>
-    own.some((word) => countedWords.has(word) || labels.some((label) => numberedWords.has(`${word} ${label}`))),
-  )
 }

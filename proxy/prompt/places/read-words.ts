@@ -4,7 +4,7 @@ import { getOrMake } from '#index/get-or-make.ts'
 import { isOfOwnText } from '../judge/own-work.ts'
 import { narrow } from '../scan/narrow.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
-import { addRemarks, noRemarks, type Remarks, readRemarks } from './read-remarks.ts'
+import { type Remarks, readRemarks } from './read-remarks.ts'
 import { type AskedForms, readForms } from './words/citation-specimens.ts'
 import { readAskedData } from './words/data-words.ts'
 import { isAboutOrder, isHeadOfOrder } from './words/order-words.ts'
@@ -96,11 +96,8 @@ function read(words: string, speaker: Speaker): WordSigns {
 
 /** Nothing that is said of a text goes on behind a blank line. */
 function remarksIn(words: string): Remarks {
-  const all = noRemarks()
-  for (const paragraph of words.split(BLANK_LINE).filter(Boolean)) {
-    addRemarks(all, recall(rememberedRemarks, paragraph, readRemarks))
-  }
-  return all
+  const paragraphs = words.split(BLANK_LINE).filter(Boolean)
+  return new Set(paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)]))
 }
 
 function readSentence(written: string, isRule: boolean): SentenceSigns {

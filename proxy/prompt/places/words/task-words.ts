@@ -1,4 +1,4 @@
-import { holdsEachOne } from './place-words.ts'
+import { EACH_ONE } from './place-words.ts'
 import { mentionsTexts, TEXTS } from './text-words.ts'
 import { anyOf } from './word-patterns.ts'
 
@@ -103,6 +103,6 @@ const OF_SOURCES =
  */
 export function isAligned(sentence: string, isRule: boolean): boolean {
   if (isRule && !mentionsTexts(sentence)) return false
-  const isSaid = ALIGNED.test(sentence) || holdsEachOne(sentence) || REPEATING.test(sentence)
+  const isSaid = ALIGNED.test(sentence) || EACH_ONE.test(sentence) || REPEATING.test(sentence)
   return isSaid && !OF_SOURCES.test(sentence)
 }
