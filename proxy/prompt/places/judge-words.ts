@@ -22,15 +22,18 @@ export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
 
 /** Why words forbid to move the blocks of a list, and when; the first that holds is the reason. */
 const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, speaker: Speaker) => boolean])[] = [
-  ['task', ({ isTask, isMany }) => isTask || isMany],
-  ['own_work', ({ isOwnWork }) => isOwnWork],
-  ['order', ({ isOrder, roles }) => isOrder || roles.arePaired],
+  ['task', ({ said }) => said.has('task') || said.has('many')],
+  ['own_work', ({ said }) => said.has('own_work')],
+  ['order', ({ said }) => said.has('order')],
+  ['order', ({ said }, { blocks }, speaker) => said.has('change') && (speaker === 'message' || blocks === 2)],
   // two texts that are held against each other are told apart by their places
-  ['order', ({ roles }, { blocks }) => blocks === 2 && (roles.isChange || roles.isComparing)],
-  ['order', ({ roles }, _, speaker) => roles.isChange && speaker === 'message'],
+  ['order', ({ said }, { blocks }) => blocks === 2 && said.has('comparing')],
   ['named', ({ sizes }, { blocks }) => sizes.has(blocks)],
-  ['named', ({ isWhich }, { isPositional, isLabelled = isPositional }) => isWhich && (isPositional || !isLabelled)],
-  ['numbers', ({ isData }, { isPositional }) => isData && isPositional],
+  [
+    'named',
+    ({ said }, { isPositional, isLabelled = isPositional }) => said.has('which') && (isPositional || !isLabelled),
+  ],
+  ['numbers', ({ said }, { isPositional }) => said.has('data') && isPositional],
   ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
   // rules put numbers in brackets to show how to cite
   ['named', ({ remarks }, list, speaker) => speaksOf(remarks, list, speaker === 'message')],

@@ -122,8 +122,8 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
 function isSubject({ words, rules, asked }: Said): boolean {
   const messages = asked === undefined ? [words] : [words, asked]
   return (
-    messages.some((one) => readWords(one, 'message').roles.isSubject) ||
-    rules.some((one) => readWords(one, 'rules').roles.isSubject)
+    messages.some((one) => readWords(one, 'message').said.has('subject')) ||
+    rules.some((one) => readWords(one, 'rules').said.has('subject'))
   )
 }
 

@@ -1,46 +1,68 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { getOrMake } from '#index/get-or-make.ts'
-import { isOfOwnText } from '../judge/own-work.ts'
 import { narrow } from '../scan/narrow.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { type Remarks, readRemarks } from './read-remarks.ts'
-import { type AskedForms, readForms } from './words/citation-specimens.ts'
-import { readAskedData } from './words/data-words.ts'
+import { readForms } from './words/citation-specimens.ts'
+import { asksForData, asksForMany } from './words/data-words.ts'
 import { isAboutOrder, isHeadOfOrder } from './words/order-words.ts'
-import { joinRoles, type Roles, readRoles, type SentenceRoles } from './words/role-words.ts'
-import { isAligned } from './words/task-words.ts'
+import { isComparing, isOfChange, isOfSubject, namesRoles, namesRolesApart } from './words/role-words.ts'
+import { isAligned, isOfOwnText } from './words/task-words.ts'
 import { asksWhich } from './words/text-words.ts'
 import { readEnds, sentencesOf } from './words/word-patterns.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
 
-/** What words say about any list, whatever it holds. */
-export interface WordSigns {
+/** What words may say about any list, whatever it holds. */
+type Sign =
   /** the answer follows the texts one by one, repeats or continues them */
-  readonly isTask: boolean
+  | 'task'
   /** the person asking has written them */
-  readonly isOwnWork: boolean
-  /** the order of the texts has a meaning */
-  readonly isOrder: boolean
+  | 'own_work'
+  /** their order has a meaning */
+  | 'order'
   /** the answer is data, in which numbers are not mapped back */
-  readonly isData: boolean
+  | 'data'
   /** it may hold a value for each text */
-  readonly isMany: boolean
+  | 'many'
   /** it names one of the texts */
-  readonly isWhich: boolean
-  readonly forms: AskedForms
-  readonly roles: Roles
+  | 'which'
+  /** it is about what changed from text to text */
+  | 'change'
+  /** texts are held against each other */
+  | 'comparing'
+  /** nothing of them may be left out: they are compared, quoted or counted */
+  | 'subject'
+
+/** How each is read from a sentence, in lower case and as it is written. */
+const readers: Readonly<Record<Sign, (sentence: string, isRule: boolean, written: string) => boolean>> = {
+  task: isAligned,
+  own_work: (_, isRule, written) => !isRule && isOfOwnText(written),
+  order: (sentence, isRule) => isAboutOrder(sentence, isRule) || namesRoles(sentence),
+  data: asksForData,
+  many: asksForMany,
+  which: (sentence, isRule) => !isRule && asksWhich(sentence),
+  change: isOfChange,
+  comparing: isComparing,
+  subject: isOfSubject,
+}
+const signs = Object.keys(readers) as Sign[]
+
+interface SentenceSigns {
+  readonly said: readonly Sign[]
+  /** forms of citation that are asked for */
+  readonly forms: readonly string[]
+}
+
+/** What words say about any list. */
+export interface WordSigns {
+  readonly said: ReadonlySet<Sign>
+  readonly forms: readonly string[]
   /** sizes of lists that are parallel to the texts */
   readonly sizes: ReadonlySet<number>
   readonly remarks: Remarks
-}
-
-/** What one sentence says. */
-interface SentenceSigns
-  extends Pick<WordSigns, 'isTask' | 'isOwnWork' | 'isOrder' | 'isData' | 'isMany' | 'isWhich' | 'forms'> {
-  readonly roles: SentenceRoles
 }
 
 const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
@@ -76,42 +98,20 @@ function read(words: string, speaker: Speaker): WordSigns {
   const sentences = sentencesOf(ends).map((sentence) =>
     recall(rememberedSentences, sentence, (own) => readSentence(own, speaker === 'rules'), speaker),
   )
-  const isSaid = (sign: Exclude<keyof SentenceSigns, 'forms' | 'roles'>): boolean => sentences.some((own) => own[sign])
-  return {
-    isTask: isSaid('isTask'),
-    isOwnWork: isSaid('isOwnWork'),
-    isOrder: isSaid('isOrder'),
-    isData: isSaid('isData'),
-    isMany: isSaid('isMany'),
-    isWhich: isSaid('isWhich'),
-    forms: {
-      specimens: sentences.flatMap(({ forms }) => forms.specimens),
-      isByNumber: sentences.some(({ forms }) => forms.isByNumber),
-    },
-    roles: joinRoles(sentences.map(({ roles }) => roles)),
-    sizes: findParallelLists(ends),
-    remarks: remarksIn(words),
-  }
-}
-
-/** Nothing that is said of a text goes on behind a blank line. */
-function remarksIn(words: string): Remarks {
+  const said = new Set(sentences.flatMap((own) => own.said))
+  if (namesRolesApart(ends.toLowerCase())) said.add('order')
+  // nothing that is said of a text goes on behind a blank line
   const paragraphs = words.split(BLANK_LINE).filter(Boolean)
-  return new Set(paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)]))
+  const remarks = paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)])
+  return {
+    said,
+    forms: sentences.flatMap(({ forms }) => forms),
+    sizes: findParallelLists(ends),
+    remarks: new Set(remarks),
+  }
 }
 
 function readSentence(written: string, isRule: boolean): SentenceSigns {
   const sentence = written.toLowerCase()
-  // spread, it would give each sentence's signs a shape of their own, which takes V8 700 bytes
-  const { isData, isMany } = readAskedData(sentence)
-  return {
-    isData,
-    isMany,
-    isTask: isAligned(sentence, isRule),
-    isOwnWork: !isRule && isOfOwnText(written),
-    isOrder: isAboutOrder(sentence, isRule),
-    isWhich: !isRule && asksWhich(sentence),
-    forms: readForms(written),
-    roles: readRoles(sentence, isRule),
-  }
+  return { said: signs.filter((sign) => readers[sign](sentence, isRule, written)), forms: readForms(written) }
 }

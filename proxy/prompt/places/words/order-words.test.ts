@@ -3,8 +3,8 @@ import { readWords } from '../read-words.ts'
 import { CALLED_BY_PLACE } from './place-words.ts'
 
 const isOrdered = (words: string): boolean => {
-  const { isTask, isOrder } = readWords(words, 'message')
-  return isTask || isOrder
+  const { said } = readWords(words, 'message')
+  return said.has('task') || said.has('order')
 }
 
 describe('texts are in an order', () => {
@@ -36,7 +36,7 @@ describe('rules give no order', () => {
     'Name the sources at the end of your answer.',
     'Answer from the documents in order of relevance.',
     'Put a list of the documents at the bottom of the answer.',
-  ])('%s', (words) => expect(readWords(words, 'rules').isOrder).toBe(false))
+  ])('%s', (words) => expect(readWords(words, 'rules').said.has('order')).toBe(false))
 })
 
 describe('one of several texts is called by its place', () => {

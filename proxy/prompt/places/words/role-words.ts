@@ -6,7 +6,7 @@ import { mentionsTexts, refersToTexts } from './text-words.ts'
 type Pair = readonly [WordPattern, WordPattern]
 
 // the members of a pair, each in many languages: who speaks of both, speaks of two texts by their roles
-const SAID_APART = pair(
+const APART = pair(
   /premise|prämisse|prémisse|premis|посылк|пересил|前提|전제/u,
   /hypothes|hypothèse|hipótesis|hipótese|ipotesi|hipotez|hypotéz|гипотез|假[设設]|仮説|가설/u,
 )
@@ -50,40 +50,31 @@ function pair(one: RegExp, other: RegExp): Pair {
   return [new WordPattern(one), new WordPattern(other)]
 }
 
-/** What words say of the roles of texts. */
-export interface Roles {
-  /** roles by place are named */
-  readonly arePaired: boolean
-  /** a change from text to text is asked for */
-  readonly isChange: boolean
-  /** texts are held against each other, which names them by place where there are two */
-  readonly isComparing: boolean
-  /** nothing of the texts may be left out: they are compared, quoted or counted */
-  readonly isSubject: boolean
+/** Whether lower-case words name premise and hypothesis, which may stand in different sentences. */
+export function namesRolesApart(words: string): boolean {
+  return isBoth(APART, words)
 }
 
-/** What one sentence says of the roles of texts; the members of a pair may stand in different ones. */
-export interface SentenceRoles extends Roles {
-  readonly saidApart: readonly [boolean, boolean]
+/** Whether a lower-case sentence names the roles that texts have by their places. */
+export function namesRoles(sentence: string): boolean {
+  return (isBoth(BEFORE_AFTER, sentence) && refersToTexts(sentence)) || PAIRS.some((own) => isBoth(own, sentence))
 }
 
-/** Reads a sentence in lower case. */
-export function readRoles(sentence: string, isRule: boolean): SentenceRoles {
-  const isBoth = ([one, other]: Pair): boolean => one.test(sentence) && other.test(sentence)
-  return {
-    saidApart: [SAID_APART[0].test(sentence), SAID_APART[1].test(sentence)],
-    arePaired: (isBoth(BEFORE_AFTER) && refersToTexts(sentence)) || PAIRS.some(isBoth),
-    isChange: CHANGE.test(sentence) && refersToTexts(sentence),
-    isComparing: COMPARING.test(sentence),
-    isSubject: SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST)),
-  }
+function isBoth([one, other]: Pair, words: string): boolean {
+  return one.test(words) && other.test(words)
 }
 
-export function joinRoles(roles: readonly SentenceRoles[]): Roles {
-  return {
-    arePaired: roles.some((own) => own.arePaired) || [0, 1].every((i) => roles.some((own) => own.saidApart[i])),
-    isChange: roles.some((own) => own.isChange),
-    isComparing: roles.some((own) => own.isComparing),
-    isSubject: roles.some((own) => own.isSubject),
-  }
+/** Whether a lower-case sentence asks for a change from text to text. */
+export function isOfChange(sentence: string): boolean {
+  return CHANGE.test(sentence) && refersToTexts(sentence)
+}
+
+/** Whether a lower-case sentence holds texts against each other, which names them by place where there are two. */
+export function isComparing(sentence: string): boolean {
+  return COMPARING.test(sentence)
+}
+
+/** Whether nothing of the texts may be left out: they are compared, quoted or counted. */
+export function isOfSubject(sentence: string, isRule: boolean): boolean {
+  return SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST))
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readWords } from '../read-words.ts'
 
 const isOrdered = (words: string): boolean => {
-  const { isTask, isOrder } = readWords(words, 'message')
-  return isTask || isOrder
+  const { said } = readWords(words, 'message')
+  return said.has('task') || said.has('order')
 }
 
 describe('an answer follows the order of the texts', () => {
