@@ -9,7 +9,7 @@ import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
 import { ownWords } from './own-words.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
-import { headsAnOrder, readWords } from './read-words.ts'
+import { headsAnOrder, readWords, type Speaker } from './read-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -51,45 +51,56 @@ export function* markSpokenOf<Message extends Found>(
   if (first < 0) return marked
   const later = new Set<string>()
   const shared = findSharedNumbers(messages, texts, stays)
-  const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
+  const rules = messages.filter(isOfSystem).map((message) => toHeard(message, texts))
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
     const isOwn = isOpen(message)
     if (!isOwn && !isHeard(role)) continue
-    const words = wordsOutside(message, texts)
+    const own = toHeard(message, texts)
     if (isOwn) {
-      const asked = askedBeside(place, messages, texts)
-      const said = { role, words, rules: isRuling(role) ? [] : rules, asked, later }
+      const heard = [...(isOfSystem(message) ? [] : rules), own, ...askedBeside(place, messages, texts)]
+      const isAbout = heard.some(({ words, speaker }) => readWords(words, speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
-        const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        const others = isPaired ? 'order' : shared.get(context)
-        const reason = others ?? judge(context, said, texts, stays)
+        const isPaired = isPairedByPlace(context, message.contexts, own.words, texts)
+        const others = isPaired ? 'order' : (shared.get(context) ?? findBound(context, role, texts, stays))
+        const reason = others ?? judge(context, heard, later, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
-        return stay(context, reason, isSubject(said))
+        return stay(context, reason, isAbout)
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role)) for (const remark of remarksOf(role, words)) later.add(remark)
+    if (isHeard(role)) for (const remark of remarksOf(role, own.words)) later.add(remark)
     yield
   }
   return marked
+}
+
+/** What somebody says about the lists of a message. */
+interface Heard {
+  readonly words: string
+  readonly speaker: Speaker
+  /** it was said before a tool was called: its numbers belong to another list */
+  readonly isBefore?: boolean
+}
+
+/** Reads a message; what the system says around its own lists are rules, too. */
+function toHeard(found: Found, texts: readonly string[]): Heard {
+  return { words: wordsOutside(found, texts), speaker: isOfSystem(found) ? 'rules' : 'message' }
 }
 
 /**
  * Returns what the user asks about lists in a message of another role: in the user message after a system message, or
  * before a tool's.
  */
-function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): string | undefined {
+function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): Heard[] {
   const { role, isFollowed } = messages[place]!.message
-  const isUser = (found: Found): boolean => found.message.role === 'user'
-  if (role === 'user' && !isFollowed) return undefined
-  const asking =
-    role === 'tool' || role === 'function'
-      ? messages.slice(0, place).findLast(isUser)
-      : messages.slice(place + 1).find(isUser)
-  return asking && wordsOutside(asking, texts)
+  if (role === 'user' && !isFollowed) return []
+  const isUser = ({ message }: Found): boolean => message.role === 'user'
+  const isBefore = role === 'tool' || role === 'function'
+  const asking = isBefore ? messages.slice(0, place).findLast(isUser) : messages.slice(place + 1).find(isUser)
+  return asking ? [{ ...toHeard(asking, texts), isBefore }] : []
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */
@@ -101,16 +112,6 @@ function remarksOf(role: string, words: string): Remarks {
   return role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks
 }
 
-/** What is said about the contexts of a message, around them and elsewhere. */
-interface Said {
-  readonly role: string
-  readonly words: string
-  /** system messages */
-  readonly rules: readonly string[]
-  readonly asked: string | undefined
-  readonly later: Remarks
-}
-
 /** Texts are left whole where somebody speaks of them; answers that are data may hold pointers. */
 function stay(context: PromptContext, reason: Reason | undefined, isAbout: boolean): PromptContext {
   const isWhole = isAbout || (reason !== undefined && reason !== 'numbers')
@@ -118,30 +119,29 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
   return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }
 
-/** Returns whether texts are compared, quoted or counted, as anybody says. */
-function isSubject({ words, rules, asked }: Said): boolean {
-  const messages = asked === undefined ? [words] : [words, asked]
-  return (
-    messages.some((one) => readWords(one, 'message').said.has('subject')) ||
-    rules.some((one) => readWords(one, 'rules').said.has('subject'))
-  )
-}
-
-function judge(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): Reason | undefined {
-  const bound = findBound(context, said.role, texts, stays)
-  if (bound) return bound
-  const list = toJudged(context, texts, stays)
-  if (!stays.isSet && headsAnOrder(headingOf(context, texts))) return 'order'
-  for (const words of said.rules) {
-    const reason = judgeWords(words, list, 'rules')
+function judge(
+  context: PromptContext,
+  heard: readonly Heard[],
+  later: Remarks,
+  texts: readonly string[],
+  { isSet }: Stays,
+): Reason | undefined {
+  if (!isSet && headsAnOrder(headingOf(context, texts))) return 'order'
+  const list: JudgedList = {
+    ...labelFormOf(texts, context),
+    blocks: context.slots.length,
+    labels: placeLabels(context, texts),
+    prefix: context.labelPrefix,
+    isPositional: context.positional,
+    isLabelled: context.slots.some(({ label }) => label),
+    ownWords: () => ownWords(context, texts),
+    isSet,
+  }
+  for (const { words, speaker, isBefore } of heard) {
+    const reason = judgeWords(words, isBefore ? { ...list, labels: [] } : list, speaker)
     if (reason) return reason
   }
-  // what the system says around its own lists are rules, too
-  const own = judgeWords(said.words, list, isRuling(said.role) ? 'rules' : 'message')
-  if (own) return own
-  const asked = said.asked === undefined ? undefined : judgeAsked(said, list)
-  if (asked) return asked
-  const isNamed = speaksOf(said.later, list) || namesItself(context, texts) || holdsCitations(texts, context)
+  const isNamed = speaksOf(later, list) || namesItself(context, texts) || holdsCitations(texts, context)
   return isNamed ? 'named' : undefined
 }
 
@@ -156,25 +156,6 @@ function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]):
   )
   const line = above.slice(above.lastIndexOf('\n') + 1)
   return /[:：)）*]$|^#/.test(line) ? line : ''
-}
-
-/** Numbers mentioned before a tool is called belong to another list. */
-function judgeAsked({ role, asked }: Said, list: JudgedList): Reason | undefined {
-  const isBefore = role === 'tool' || role === 'function'
-  return judgeWords(asked!, isBefore ? { ...list, labels: [] } : list)
-}
-
-function toJudged(context: PromptContext, texts: readonly string[], { isSet }: Stays): JudgedList {
-  return {
-    ...labelFormOf(texts, context),
-    blocks: context.slots.length,
-    labels: placeLabels(context, texts),
-    prefix: context.labelPrefix,
-    isPositional: context.positional,
-    isLabelled: context.slots.some(({ label }) => label),
-    ownWords: () => ownWords(context, texts),
-    isSet,
-  }
 }
 
 /**
@@ -224,10 +205,6 @@ function holdsNames({ slots }: PromptContext, texts: readonly string[]): boolean
 
 /** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
 export function isOfSystem({ message: { role } }: Found): boolean {
-  return isRuling(role)
-}
-
-function isRuling(role: string): boolean {
   return role === 'system' || role === 'developer'
 }
 
