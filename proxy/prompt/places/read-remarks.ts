@@ -1,7 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
 import { CALLED_BY_PLACE } from './words/place-words.ts'
-import { STEMS } from './words/text-words.ts'
+import { STEMS, TEXTS } from './words/text-words.ts'
 import { readEnds } from './words/word-patterns.ts'
 
 /**
@@ -14,15 +14,9 @@ export type Remarks = ReadonlySet<string>
 // most texts say nothing of blocks, and thousands are remembered
 const nothing: Remarks = new Set()
 
-const KIN =
-  'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?|(?:e-?)?mails?|papers?|pdfs?|tickets?|hits?|bullets?'
-const TEXT = `(?:${KIN}|texts?)`
-const OF_KIN = new RegExp(`^(?:${KIN}|numbers?)$`, 'i')
-const PART = /^(?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?)$/i
-const NUMBERED_KIN = new RegExp(
-  `^(?:(?:${KIN}|texts?|items?|entry|entries|memory|memories|numbers?|n[or]|nummer|numéro|número)$|(?:ال|ה)?(?:${STEMS}))`,
-  'i',
-)
+const KIN = `${TEXTS}|references?|pdfs?|bullets?`
+const PART = /^(?:sections?|parts?|points?)$/i
+const OF_KIN = new RegExp(`^(?:(?:${KIN}|numbers?|n[or]|nummer|numéro|número)$|(?:ال|ה)?(?:${STEMS}))`, 'i')
 
 const PLACE =
   '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
@@ -34,7 +28,7 @@ const NEXT = '(?:[ -](?!(?:the|these|those|all|your|our|any|each|every|some)(?!\
 const COUNTED = [
   // `limited to first 20 files` is an amount
   `(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}${NEXT}${NEXT}`,
-  `(?:the|that) (?:previous|preceding|next|middle|top|bottom|opening|initial) ${WORD}`,
+  `(?:the|that) (?:previous|preceding|middle|top|bottom|opening|initial) ${WORD}`,
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
 ].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
@@ -45,9 +39,9 @@ const ALONE = new WordPattern(
     `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
     `(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
-    `(?<!\\p{L})the (?:former|latter|one (?:at|on|in) the (?:top|bottom|middle|beginning|end)|${TEXT} in the (?:very )?middle)(?!\\p{L})`,
-    `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|${TEXT} (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
-    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? ${TEXT}|every (?:other|second|third) ${TEXT}|(?:the )?(?:opening|closing|initial) ${TEXT}|(?:upper|lower) half|(?:first|second|last) half of (?:(?:the|these|those|all|your) ){0,2}${TEXT}|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
+    `(?<!\\p{L})the (?:former|latter|one (?:at|on|in) the (?:top|bottom|middle|beginning|end)|(?:${KIN}) in the (?:very )?middle)(?!\\p{L})`,
+    `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|(?:${KIN}) (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
+    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? (?:${KIN})|every (?:other|second|third) (?:${KIN})|(?:the )?(?:opening|closing|initial) (?:${KIN})|(?:upper|lower) half|(?:first|second|last) half of (?:(?:the|these|those|all|your) ){0,2}(?:${KIN})|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
     '(?<!\\p{L})(?:does|do|did|in|of|from|see|with|and) D\\d{1,2}(?!\\w)',
   ],
   'iu',
@@ -58,7 +52,7 @@ const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
-const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${KIN}|texts?|items?|entry|entries|memory|memories|blocks?|parts?|sections?|paragraphs?|links?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
+const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${KIN}|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
 const AMOUNT = '(?![\\d%]|[.,]\\d)'
 const NUMBERED = new WordPattern(
   [
@@ -121,7 +115,7 @@ function* readNumbers(
 
 function namesOf(number: string, word: string | undefined, mark: string | undefined): string[] {
   if (word === undefined) return [`* ${number}`]
-  const isKin = NUMBERED_KIN.test(word) || (mark !== undefined && /\p{L}/u.test(mark))
+  const isKin = OF_KIN.test(word) || (mark !== undefined && /\p{L}/u.test(mark))
   return [...(isKin ? [`* ${number}`] : []), ...(PART.test(word) ? ['~ nth'] : []), `${toSingular(word)} ${number}`]
 }
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { judgeWords } from '../judge-words.ts'
 import { readWords } from '../read-words.ts'
 import { CALLED_BY_PLACE } from './place-words.ts'
 
-const isOrdered = (words: string): boolean => {
-  const { said } = readWords(words, 'message')
-  return said.has('task') || said.has('order')
-}
+const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: true }
+const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('texts are in an order', () => {
   it.each([

@@ -6,7 +6,7 @@ export const TEXTS =
 
 /** Stems of such words in other languages, which endings may follow. */
 export const STEMS: string = [
-  'dokument|quelle|abschnitt|text|datei|ergebnis|auszug|auszüge|artikel|passage|fundstelle|document|source|extrait|fichier|résultat|article',
+  'dokument|quelle|abschnitt|absatz|absätz|text|datei|ergebnis|auszug|auszüge|artikel|passage|fundstelle|document|source|extrait|fichier|résultat|article',
   'documento|fuente|texto|pasaje|archivo|fragmento|resultado|artículo|extracto|fonte|trecho|passagem|arquivo|ficheiro|artigo',
   'fonti|testo|testi|brano|brani|passagg|risultat|articol|estratt|frammento|bron|tekst|bestand|resulta|fragment|käll|kilde|artik|utdrag|avsnitt',
   'źród|plik|wynik|artykuł|zdroj|úryv|soubor|výsled|článe|belge|doküman|kayna|meti|metn|parça|dosya|sonuc|sonuç|makale',
