@@ -3,7 +3,7 @@ import { judgeWords } from '../judge-words.ts'
 import { readWords } from '../read-words.ts'
 import { CALLED_BY_PLACE } from './place-words.ts'
 
-const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: true }
+const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
 const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('texts are in an order', () => {

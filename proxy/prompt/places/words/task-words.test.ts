@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeWords } from '../judge-words.ts'
 
-const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: true }
+const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
 const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('an answer follows the order of the texts', () => {
