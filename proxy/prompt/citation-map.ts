@@ -86,7 +86,7 @@ export function holdsCitations(texts: readonly string[], context: PromptContext)
     if (known !== undefined) return known
     const content = contentOf(texts, slot)
     const isHolding =
-      holdCitations([content], form, labels) ||
+      holdCitations(content, form, labels) ||
       [...content.matchAll(JOINED)].some(([, number]) => labels.includes(number!))
     holding.set(key, isHolding)
     return isHolding

@@ -6,17 +6,14 @@ import { CitationMapper } from './map-citations.ts'
 const stepLength = 4_096
 
 /**
- * Whether documents contain what would be mapped as a citation of one of the `labels` if an answer quoted it, such as
+ * Whether a document contains what would be mapped as a citation of one of the `labels` if an answer quoted it, such as
  * the `[2]` of a footnote. Linear.
  */
-export function holdCitations(documents: Iterable<string>, form: LabelForm, labels: readonly string[]): boolean {
-  const changed = toChanged(form, labels)
-  for (const document of documents) {
-    const mapper = new CitationMapper(changed, true)
-    for (let at = 0; at < document.length; at += stepLength) {
-      const end = at + stepLength
-      if (mapper.advance(document.slice(at, end), end >= document.length).changes.length > 0) return true
-    }
+export function holdCitations(document: string, form: LabelForm, labels: readonly string[]): boolean {
+  const mapper = new CitationMapper(toChanged(form, labels), true)
+  for (let at = 0; at < document.length; at += stepLength) {
+    const end = at + stepLength
+    if (mapper.advance(document.slice(at, end), end >= document.length).changes.length > 0) return true
   }
   return false
 }
