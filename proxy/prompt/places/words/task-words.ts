@@ -21,22 +21,17 @@ const OWN =
 
 const ENGLISH = [
   `${BEGIN}${VERBS}${OWN}(?: ${OBJECT}|(?=[ \\t]*[.!]?[ \\t]*(?:\\n|$)))`,
-  `${BEGIN}(?:judge|rate|grade|assess|classify|score|label) (?:the )?(?:relevance|sentiment|quality|topics?|language|toxicity|stance|category|categories) of(?!\\p{L})`,
   '(?<!\\p{L})(?:first|second|third|fourth|fifth|last|next|top) (?:link|hit|row|column|url)(?!\\p{L})|(?<!\\p{L})top (?:two|three|four|five)(?!\\p{L})(?! (?:reasons|priorities|tips|things))',
-  '(?<!\\p{L})(?:is|does|about|with|open|explain|read|show|skip|after|before|than) the (?:first|second|third|fourth|fifth|last|next)(?= (?:about|say|says|said|mean|link|hit|and)(?!\\p{L})|[ \\t]{0,2}(?:[?.!]|\\n|$))',
   '(?<!\\p{L})(?:which|who|what)(?: (?:one|of \\p{L}+))? (?:comes|shows? up|follows?|plays?|speaks?|stands?|ranks?)(?: \\p{L}+)? (?:first|last|next|second|third|before|after|on top)(?!\\p{L})',
   '(?<!\\p{L})(?:one on top|on place \\d|to position \\d|is at the top|not on top|from one to the next|array of (?:labels|summaries|scores|titles))(?!\\p{L})|(?<!\\p{L})(?:one|a|two) (?:sentence|line|paragraph|bullet|word|summary)s? each(?!\\p{L})',
+  '(?<!\\p{L})(?:is|does|about|with|open|explain|read|show|skip|after|before|than) the (?:first|second|third|fourth|fifth|last|next)(?= (?:about|say|says|said|mean|link|hit|and)(?!\\p{L})|[ \\t]{0,2}(?:[?.!]|\\n|$))',
   '(?<!\\p{L})(?:add|write|insert|append) (?:a|another|the) (?:next|third|fourth|fifth|sixth) one(?!\\p{L})|(?<!\\p{L})(?:better|right|correct|wrong) (?:order|ranking) (?:for|of) (?:these|them|the)(?!\\p{L})|(?<!\\p{L})is the (?:ranking|order|order of these) (?:right|correct|wrong|good)(?!\\p{L})',
   // continuing or transforming a single text
   `${BEGIN}(?:turn|make|convert|adapt|edit|revise|improve|tighten|polish|shorten|condense|expand|extend|merge|combine|join|finish|complete|continue|grade|mark|cut) (?:this|these|those|it|them|all of (?:it|them|this)|everything|my|our|each|every|the (?:whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three))(?!\\p{L})`,
   `(?<!\\p{L})(?:write|add|draft|suggest|invent|give)(?: \\p{L}+){0,4} (?:ending|sequel|continuation|epilogue|prologue|title|next (?:chapter|scene|verse|line|paragraph|part|step|entry|episode)|(?:last|final|closing|opening|first) (?:chapter|scene|verse|line|paragraph|part|sentence))(?!\\p{L})`,
-  '(?<!\\p{L})(?:the story|what (?:has )?happened) so far(?!\\p{L})|(?<!\\p{L})what (?:happens|should happen) (?:next|now|then)(?!\\p{L})',
   // parts of one text, candidates to compare, data to inspect as data, instructions to obey in turn
   '(?<!\\p{L})(?:each|every) (?:line|verse|stanza|row|sentence|paragraph|slide|chapter|letter|step|scene|comment|essay|draft|post|entry|turn)(?!\\p{L})|(?<!\\p{L})top to bottom(?!\\p{L})',
   '(?<!\\p{L})(?:which|what) (?:one|of \\p{L}+(?: two| three)?|answer|response|version|draft|output|translation|summary|candidate|completion) (?:(?:is|are|was|reads|sounds|looks) (?:the )?(?:better|best|worse|worst|most|least|strongest|weakest|clearest)|do you (?:prefer|like)|should i)(?!\\p{L})',
-  `${BEGIN}(?:validate|lint|parse|minify|pretty-?print|plot|clean up|tidy up|check) (?:this|the|my|our) (?:json|yaml|xml|csv|data|dataset|file|array|object|payload|table|schema|markup|html|config)(?!\\p{L})`,
-  `${BEGIN}(?:put|tidy|clean|sum) (?:this|these|it|them|those)(?!\\p{L})(?! in(?:to)? an? (?:comma|semicolon))`,
-  '(?<!\\p{L})(?:follow|obey|execute|carry out) (?:these|the following|all) (?:documents|passages|sources|chunks|files|texts)(?!\\p{L})',
 ]
 
 // requests in other languages to repeat texts, but not the answer
@@ -51,12 +46,6 @@ const OTHERS = [
   '翻译成|译成|翻譯成|校对|校對|润色|潤色|续写|續寫|重新排序|(?:[们們])?排序[。！]|前[两二三四五]个|第[一二三四五]个|最[后後]一?个',
   '訳して|校正して|並べ替え|書き直し|(?:最初|最後)の(?:もの|リンク|結果)|[一二三四五\\d]番目',
   '번역해|교정해|정렬해|다시 써',
-  '(?<!\\p{L})(?:schreib\\p{L}{0,2}|erfinde)(?: \\p{L}+){0,3} (?:ende|schluss|fortsetzung|nächste\\p{L}{0,2} (?:kapitel|strophe|szene|absatz))(?!\\p{L})|(?<!\\p{L})setz\\p{L}{0,2} (?:die|das|den) \\p{L}+ fort(?!\\p{L})',
-  '(?<!\\p{L})(?:écri(?:s|vez|re)|invente[zr]?)(?: \\p{L}+){0,3} (?:fin|suite|épilogue|conclusion)(?!\\p{L})|(?<!\\p{L})(?:continue[zr]?|termine[zr]?) (?:le|la|ce|cette|mon|ma) (?:texte|récit|histoire|conte|poème|lettre)(?!\\p{L})',
-  '(?<!\\p{L})(?:escrib[ae]|inventa|scrivi|escrev[ae])(?: \\p{L}+){0,3} (?:final|finale|fim|continuación|continuazione|continuação)(?!\\p{L})|(?<!\\p{L})(?:continúa|continua|continue) (?:el|la|il|o|a) (?:texto|cuento|historia|testo|racconto|storia|conto|história)(?!\\p{L})',
-  '(?:напиши|придумай)(?:те)? (?:\\p{L}+ ){0,2}(?:продолжение|конец|концовку|окончание|продовження|кінець|кінцівку|закінчення)|продолжи(?:те)? (?:рассказ|историю|текст|сказку)|продовж(?:и|іть)? (?:оповідання|історію|текст|казку)',
-  '(?:写|寫)(?:一个|一個|出)?(?:结局|結局|结尾|結尾|续集|續集|下一[章节節段])|[继繼][续續](?:写|寫|[这這]个?故事)',
-  '続きを(?:書|考)|結末を|(?:이어서|다음 (?:장|장면)을?) ?(?:써|쓰)|결말을?',
 ]
 
 const REPEATING = anyOf([...ENGLISH, ...OTHERS])
@@ -80,8 +69,7 @@ const ALIGNED = anyOf([
   `(?<!\\p{L})(?:how|whether|if|what|where|why|that) ${EACH}(?!\\p{L})|(?<!\\p{L})${EACH}(?!\\p{L})(?! (?:(?:above|below|given|provided|retrieved|in the \\p{L}+) )?${BEING}(?!\\p{L}))`,
   `(?<!\\p{L})for all (?:of )?(?:the |these |those )?(?:given |retrieved |following )?${TEXTS}(?!\\p{L})|(?<!\\p{L})(?:for|${JUDGE}|about|of|per) (?:each|every|all of them|them all|them each)(?: one)?(?: of (?:the above|the following|them|these|those))?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
   `(?<!\\p{L})(?:one|an?|the)(?: \\p{L}+){0,4} (?:per|for each|for every|from each|from every|of each|of every|to each) ${TEXTS}(?!\\p{L})|(?<!\\p{L})per (?:document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|e-?mail|ticket|message)(?!\\p{L})`,
-  `(?<!\\p{L})combine (?!of )(?:${ALL}(?:documents?|docs?|files?|texts?|passages?|chunks?|items?|entries|records?|versions?)|them)(?!\\p{L})(?!${INTO_ONE})`,
-  `(?<!\\p{L})(?:translate|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number|rate|score|grade|tag) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
+  `(?<!\\p{L})(?:translate|combine|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number|rate|score|grade|tag) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
   `(?<!\\p{L})(?:rate|score|grade|rank|label|classify) (?:how|whether|the (?:relevance|quality|sentiment|usefulness|fit|topic)) (?:\\p{L}+ ){0,3}${TEXTS}(?!\\p{L})`,
   `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
   '(?<!\\p{L})(?:line by line|one by one|document by document|page by page|step by step through|item by item|side by side)(?!\\p{L})',
@@ -89,7 +77,6 @@ const ALIGNED = anyOf([
   // a question about one text concerns its parts in order
   '(?<!\\p{L})summari[sz]e (?:the|this) (?:whole |entire |full )?(?:text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview)(?!\\p{L})|(?<!\\p{L})(?:continue|go on with) (?:the|this) (?:summary|story|text)(?!\\p{L})',
   '(?<!\\p{L})(?:comma|semicolon|tab|newline|space|pipe)[- ]separated(?!\\p{L})|(?<!\\p{L})(?:separated|delimited|divided|joined) by (?:a )?(?:single )?(?:commas?|semicolons?|tabs?|spaces?|pipes?|newlines?|line breaks?)(?!\\p{L})|(?<!\\p{L})(?:label|score|line|number|answer|title|rating|keyword|verdict|word|value|grade|summary|heading)s? (?:per|on each|on every|in each) line|one (?:per|on each) line(?!\\p{L})|(?<!\\p{L})(?:to|of) each(?=[.,;!?\\n]|$)',
-  `(?<!\\p{L})how does (?:the|this) (?:text|story|document) (?:go on|continue|end)(?!\\p{L})`,
   // in a list of news, the order shows what is new
   `(?<!\\p{L})(?:latest|newest|most recent) (?:news|headlines?|posts?|articles?|documents?|entry|entries|items?|stories|updates?|messages?|tweets?|events?|one)(?!\\p{L})|(?<!\\p{L})what(?:['’]s| is) (?:new|trending)(?!\\p{L})`,
 ])
