@@ -7,9 +7,9 @@ import { type Remarks, readRemarks } from './read-remarks.ts'
 import { readForms } from './words/citation-specimens.ts'
 import { asksForData, asksForMany } from './words/data-words.ts'
 import { isAboutOrder, isHeadOfOrder } from './words/order-words.ts'
-import { isComparing, isOfChange, isOfSubject, namesRoles, namesRolesApart } from './words/role-words.ts'
-import { isAligned, isOfOwnText } from './words/task-words.ts'
-import { asksWhich } from './words/text-words.ts'
+import { COMPARING, isOfChange, isOfSubject, namesRoles, namesRolesApart } from './words/role-words.ts'
+import { isAligned, OF_OWN_TEXT } from './words/task-words.ts'
+import { WHICH } from './words/text-words.ts'
 import { readEnds, sentencesOf } from './words/word-patterns.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
@@ -39,13 +39,13 @@ type Sign =
 /** How each is read from a sentence, in lower case and as it is written. */
 const readers: Readonly<Record<Sign, (sentence: string, isRule: boolean, written: string) => boolean>> = {
   task: isAligned,
-  own_work: (_, isRule, written) => !isRule && isOfOwnText(written),
+  own_work: (_, isRule, written) => !isRule && OF_OWN_TEXT.test(written),
   order: (sentence, isRule) => isAboutOrder(sentence, isRule) || namesRoles(sentence),
   data: asksForData,
   many: asksForMany,
-  which: (sentence, isRule) => !isRule && asksWhich(sentence),
+  which: (sentence, isRule) => !isRule && WHICH.test(sentence),
   change: isOfChange,
-  comparing: isComparing,
+  comparing: (sentence) => COMPARING.test(sentence),
   subject: isOfSubject,
 }
 const signs = Object.keys(readers) as Sign[]

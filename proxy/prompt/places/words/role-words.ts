@@ -34,8 +34,8 @@ const CHANGE = new WordPattern(
   /(?<!\p{L})(?:(?:what|which|how|anything|something)(?: \p{L}+){0,4} (?:chang(?:ed?|es)|new|updated)|changes? (?:between|from|made|in)|changelog|diff|evol(?:ve|ved|ution))(?!\p{L})|(?<!\p{L})(?:was (?:hat )?sich|was wurde)(?: \p{L}+){0,4} (?:geändert|verändert)|änderungen|qu['’]est-ce qui a changé|ce qui (?:a|ont) changé|qué (?:ha )?cambi|o que mudou|cosa è cambiat|что (?:изменилось|поменялось)|变化|變化|改变|变更|変更|変わ|달라|변경/u,
 )
 
-// texts of which two are held against each other
-const COMPARING = new WordPattern(
+/** Texts of which two are held against each other, which names them by place. */
+export const COMPARING: WordPattern = new WordPattern(
   /(?<!\p{L})(?:compar\p{L}+|contrast\p{L}*|contradict\p{L}*|entail\p{L}*|agree\p{L}*|conflict\p{L}*|paraphras\p{L}+|plagiar\p{L}+|duplicat\p{L}+|identical|the same|differ\p{L}*|in common|both|either|neither|versus|vs|better|vergleich\p{L}*|unters?cheid\p{L}*|unterschied\p{L}*|widersprech\p{L}*|identisch|gleich|différen\p{L}*|même|contredi\p{L}*|diferen\p{L}*|mism[oa]s?|mesm[oa]s?|confront\p{L}+|differenz\p{L}*|stess[oi]|vergelijk\p{L}*|verschil\p{L}*|jämför\p{L}*|skillnad\p{L}*|sammenlign\p{L}*|forskel\p{L}*|porówna\p{L}*|różni\p{L}*|porovn\p{L}*|karşılaştır\p{L}*|сравн\p{L}*|отлич\p{L}*|разниц\p{L}*|порівня\p{L}*|so sánh|khác|bandingkan|perbedaan)(?!\p{L})|比[较較]|[区區][别別]|不同|相同|矛盾|比べ|比較|違い|同じ|비교|차이|같은|قارن|الفرق|השווה|הבדל|तुलना|अंतर|เปรียบเทียบ|ต่างกัน/u,
 )
 // texts that are the subject themselves: nothing of them may be left out
@@ -67,11 +67,6 @@ function isBoth([one, other]: Pair, words: string): boolean {
 /** Whether a lower-case sentence asks for a change from text to text. */
 export function isOfChange(sentence: string): boolean {
   return CHANGE.test(sentence) && refersToTexts(sentence)
-}
-
-/** Whether a lower-case sentence holds texts against each other, which names them by place where there are two. */
-export function isComparing(sentence: string): boolean {
-  return COMPARING.test(sentence)
 }
 
 /** Whether nothing of the texts may be left out: they are compared, quoted or counted. */

@@ -95,8 +95,8 @@ export function isAligned(sentence: string, isRule: boolean): boolean {
   return isSaid && !OF_SOURCES.test(sentence)
 }
 
-// a text that the person asking has written
-const OF_OWN_TEXT = new WordPattern(
+/** A text that the person asking has written, whose parts are in order. */
+export const OF_OWN_TEXT: WordPattern = new WordPattern(
   [
     '(?:my|our)(?: (?!question|query|documents?)\\p{L}+){0,2} (?:posts?|essays?|stor(?:y|ies)|novel|novella|drafts?|letters?|articles?|diary|journal|thesis|dissertation|poems?|lyrics|songs?|scripts?|screenplay|manuscript|chapters?|speech|cv|résumé|resume|memoirs?|blog|newsletter|homework|translation|outline|slides|talk|cover letter|text)',
     '(?:this|these|those)(?: is| are)?(?: the| a| an)?(?: \\p{L}+)? (?:poems?|stor(?:y|ies)|tales?|speech|letters?|essays?|lyrics|songs?|verses?|stanzas?|drafts?|slides|chapters?|scenes?|paragraphs|novel|screenplay|manuscript)',
@@ -120,8 +120,3 @@ const OF_OWN_TEXT = new WordPattern(
     ),
   'iu',
 )
-
-/** Whether words mention a text that the person asking has written, whose parts are in order. */
-export function isOfOwnText(words: string): boolean {
-  return OF_OWN_TEXT.test(words)
-}
