@@ -3,7 +3,7 @@ import { digestOf } from '#index/context-block.ts'
 import { getOrMake } from '#index/get-or-make.ts'
 import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
 import { readSpokenNouns } from '../answer/citations/citation-nouns.ts'
-import { holdCitations } from '../answer/citations/hold-citations.ts'
+import { holdCitations } from '../answer/citations/mapped-forms.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { placeLabels } from './body/prompt-context.ts'
 

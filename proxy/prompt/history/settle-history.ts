@@ -1,9 +1,9 @@
-import { findCitations, holdCitations } from '../../answer/citations/hold-citations.ts'
+import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
+import { readWords } from '../places/judge-words.ts'
 import type { Stays } from '../places/mark-spoken-of.ts'
-import { readWords } from '../places/read-words.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 

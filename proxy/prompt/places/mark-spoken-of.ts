@@ -1,15 +1,13 @@
-import { addTo } from '#index/group-by.ts'
+import { groupBy } from '#index/group-by.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { outsideBlocks } from '../borders/find-numbered-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
-import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
-import { namesItself } from './names-itself.ts'
-import { ownWords } from './own-words.ts'
+import { headsAnOrder, type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { namesItself, ownWords } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
-import { headsAnOrder, readWords, type Speaker } from './read-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -64,8 +62,8 @@ export function* markSpokenOf<Message extends Found>(
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, own.words, texts)
-        const others = isPaired ? 'order' : (shared.get(context) ?? findBound(context, role, texts, stays))
-        const reason = others ?? judge(context, heard, later, texts, stays)
+        const bound = isPaired ? 'order' : findBound(context, role, texts, stays, shared)
+        const reason = bound ?? judge(context, heard, later, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
         return stay(context, reason, isAbout)
       })
@@ -180,16 +178,17 @@ function isPairedByPlace(
 function findSharedNumbers(
   messages: readonly Found[],
   texts: readonly string[],
-  stays: Stays,
-): ReadonlyMap<PromptContext, Reason> {
-  if (!stays.shared) return new Map()
+  { shared }: Stays,
+): ReadonlySet<PromptContext> {
   const since = messages.findLastIndex(({ message }) => message.role === 'assistant') + 1
-  const numbered = messages.slice(since).flatMap(({ contexts }) => contexts.filter(({ positional }) => positional))
-  const byLabel = new Map<string, PromptContext[]>()
-  for (const context of numbered)
-    for (const label of placeLabels(context, texts)) addTo(byLabel, context.labelPrefix + label, context)
-  const shared = [...byLabel.values()].filter(({ length }) => length > 1).flat()
-  return new Map(shared.map((context) => [context, 'numbers']))
+  const numbered = messages.slice(shared ? since : messages.length).flatMap(({ contexts }) => contexts)
+  const labels = numbered.flatMap((context) =>
+    context.positional
+      ? placeLabels(context, texts).map((label) => ({ context, name: context.labelPrefix + label }))
+      : [],
+  )
+  const alike = [...groupBy(labels, ({ name }) => name).values()].filter(({ length }) => length > 1)
+  return new Set(alike.flat().map(({ context }) => context))
 }
 
 const LONGEST_NAME = 60
@@ -217,7 +216,14 @@ const MEDIA =
   /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
 
 /** Returns why a list stays as received because of what the request's members ask for. */
-function findBound(context: PromptContext, role: string, texts: readonly string[], stays: Stays): Reason | undefined {
+function findBound(
+  context: PromptContext,
+  role: string,
+  texts: readonly string[],
+  stays: Stays,
+  shared: ReadonlySet<PromptContext>,
+): Reason | undefined {
+  if (shared.has(context)) return 'numbers'
   // the engine numbers documents in a way that is not known here
   if (role === 'documents' && !stays.isSet) return 'numbers'
   if (stays.data && !stays.isSet) return 'task'

@@ -1,5 +1,5 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
-import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
+import { isMappedForm } from '../../../answer/citations/mapped-forms.ts'
 import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts, TEXTS } from './text-words.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeWords } from '../judge-words.ts'
-import { readWords } from '../read-words.ts'
+import { judgeWords, readWords } from '../judge-words.ts'
 import { CALLED_BY_PLACE } from './place-words.ts'
 
 const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
