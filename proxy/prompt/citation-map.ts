@@ -3,7 +3,7 @@ import { digestOf } from '#index/context-block.ts'
 import { getOrMake } from '#index/get-or-make.ts'
 import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
 import { readSpokenNouns } from '../answer/citations/citation-nouns.ts'
-import { holdCitations } from '../answer/citations/hold-citations.ts'
+import { holdCitations } from '../answer/citations/mapped-forms.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { placeLabels } from './body/prompt-context.ts'
 
@@ -67,9 +67,12 @@ function namesAround(texts: readonly string[], slots: readonly ContextSlot[]): s
 /** Whether a document contains citations of a list of a kind: documents come again, and reading them takes long. */
 const holding = new LRUCache<string, boolean>({ max: 16_384 })
 
+// no answer cites so, unless the labels are written so
+const JOINED = /[Dd]oc(?:ument)?_(\d{1,4})/g
+
 /**
  * Returns whether blocks contain what would be mapped as a citation of their list, such as a footnote's `[2]`: it would
- * be altered in a quotation.
+ * be altered in a quotation. Or one names another, as in `Doc_2`.
  */
 export function holdsCitations(texts: readonly string[], context: PromptContext): boolean {
   const form = labelFormOf(texts, context)
@@ -81,14 +84,19 @@ export function holdsCitations(texts: readonly string[], context: PromptContext)
     const key = context.contents[i] + kind
     const known = holding.get(key)
     if (known !== undefined) return known
-    const isHolding = holdCitations([contentOf(texts, slot)], form, labels)
+    const content = contentOf(texts, slot)
+    const isHolding =
+      holdCitations(content, form, labels) ||
+      [...content.matchAll(JOINED)].some(([, number]) => labels.includes(number!))
     holding.set(key, isHolding)
     return isHolding
   })
 }
 
-/** Returns the content of a block without its label. */
-function contentOf(texts: readonly string[], { text, content: { start, end }, label }: ContextSlot): string {
+/** Returns the content of a block without its label. What an object's members say is prose. */
+function contentOf(texts: readonly string[], { text, content, label }: ContextSlot): string {
+  const start = content.start + Number(texts[text]![content.start] === '{')
+  const { end } = content
   if (!label || label.start < start || label.end > end) return texts[text]!.slice(start, end)
   return texts[text]!.slice(start, label.start) + texts[text]!.slice(label.end, end)
 }

@@ -48,9 +48,8 @@ const rangeSpaces: ReadonlyMap<string, string> = new Map([
   [' to ', '\u2004'],
   [' through ', '\u2005'],
 ])
-const rangeSigns = new Map([...rangeSpaces].map(([sign, space]) => [space, sign]))
-const rangeText = /^(\d+)(\D+)(\d+)$/
-const listText = /^\d+(?:,[\u2002-\u2005\u2009]\d+)+$/
+const rangeText = /^(\d+)(-|–|—| to | through )(\d+)$/
+const listText = /^\d+,([\u2002-\u2005\u2009])\d+(?:,\1\d+)*$/
 const partOfName = /[\p{L}\p{M}\p{N}_/\\.@$=&?%+-]$/u
 
 /**
@@ -132,46 +131,23 @@ export class CitationLabels {
  */
 export function translate(labels: Labels, label: string): string | undefined {
   const [, first, sign, last] = rangeText.exec(label) ?? []
-  if (sign !== undefined && rangeSpaces.has(sign)) {
-    return translateRange(labels, Number(first), Number(last), sign)
+  const space = sign === undefined ? listText.exec(label)?.[1] : rangeSpaces.get(sign)
+  if (space === undefined) return labels.get(label)
+  const numbers = sign === undefined ? label.split(`,${space}`) : numbersOf(Number(first), Number(last))
+  const received = numbers.map((number) => Number(labels.get(number)))
+  if (received.length === 0 || received.some(Number.isNaN)) return undefined
+  const sorted = received.toSorted((a, b) => a - b)
+  if (sorted.every((number, i) => number === sorted[0]! + i)) {
+    const [as] = [...rangeSpaces].find(([, own]) => own === space)!
+    return `${sorted[0]}${as}${sorted.at(-1)}`
   }
-  if (listText.test(label)) {
-    const numbers = label.split(',').map((number) => number.trim())
-    return translateList(labels, numbers, label)
-  }
-  return labels.get(label)
+  return (sign === undefined ? received : sorted).join(`,${space}`)
 }
 
-function translateRange(labels: Labels, from: number, to: number, sign: string): string | undefined {
-  if (!(from < to && to - from < longestRange)) return undefined
-  const received: number[] = []
-  for (let label = from; label <= to; label++) {
-    const translated = labels.get(String(label))
-    if (translated === undefined || !/^\d+$/.test(translated)) return undefined
-    received.push(Number(translated))
-  }
-  received.sort((a, b) => a - b)
-  return toRange(received, sign) ?? received.join(`,${rangeSpaces.get(sign)}`)
-}
-
-/** Translates what a range was translated to. */
-function translateList(labels: Labels, numbers: readonly string[], list: string): string | undefined {
-  const received = numbers.map((number) => labels.get(number))
-  if (received.includes(undefined)) return undefined
-  const spaces = list.replace(/[\d,]/g, '')
-  const sign = rangeSigns.get(spaces[0]!)!
-  const range = toRange(
-    received.map(Number).sort((a, b) => a - b),
-    sign,
-  )
-  let at = 0
-  return range ?? list.replace(/\d+/g, () => received[at++]!)
-}
-
-function toRange(numbers: readonly number[], sign: string): string | undefined {
-  const [lowest, highest] = [numbers[0]!, numbers.at(-1)!]
-  const isRange = new Set(numbers).size === numbers.length && highest - lowest === numbers.length - 1
-  return isRange ? `${lowest}${sign}${highest}` : undefined
+/** Returns the numbers of a range; none if it is none, or longer than people write. */
+function numbersOf(from: number, to: number): string[] {
+  if (from >= to || to - from >= longestRange) return []
+  return Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
 }
 
 function onlyOf<T>(all: readonly T[]): T | undefined {

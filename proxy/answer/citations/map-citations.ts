@@ -1,8 +1,8 @@
 import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
-import { beginning, type DataRegion, enterData, findDataStop, passDataStop } from './data-region.ts'
 import { Lookahead } from './lookahead.ts'
 import { type Citation, readCitation } from './read-citation.ts'
+import { beginning, findStop, passStop, prose, type Region } from './region.ts'
 
 /** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
 interface Progress {
@@ -12,7 +12,6 @@ interface Progress {
 
 /** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
-const prosaicStop = /[`~\\[{<]|\d+/g
 const documentStop = /[`~]|\d+/g
 // `$5`, `1.5`, `a/3`
 const longestNumber = 16
@@ -26,7 +25,7 @@ const partOfNumber = '0123456789.,/$€£=+&@%?'
 export class CitationMapper {
   readonly #labels: CitationLabels
   readonly #hasData: boolean
-  #region: Region | DataRegion
+  #region: Region
   #undecided = ''
   #decided = 0
   /** the end of the text before `#noted`, with every citation's number replaced by the same one */
@@ -41,7 +40,7 @@ export class CitationMapper {
   constructor(labels: CitationLabels, isDocument = false) {
     this.#labels = labels
     this.#hasData = !isDocument
-    this.#region = isDocument ? { kind: 'prose' } : beginning
+    this.#region = isDocument ? prose : beginning
   }
 
   /** How many labels were changed. */
@@ -88,31 +87,25 @@ export class CitationMapper {
   }
 
   #findStop(pending: string, at: number): number {
-    const region = this.#region
-    if (region.kind === 'span' || region.kind === 'fence') return findCodeStop(region, pending, at)
-    if (region.kind !== 'prose') return findDataStop(region, pending, at)
-    const stop = this.#hasData ? prosaicStop : documentStop
-    stop.lastIndex = at
-    return stop.exec(pending)?.index ?? pending.length
+    if (this.#region.kind !== 'prose' || this.#hasData) return findStop(this.#region, pending, at)
+    documentStop.lastIndex = at
+    return documentStop.exec(pending)?.index ?? pending.length
   }
 
   /** Decides what is at a stop and steps past it; returns undefined if that takes more text. */
   #passStop(pending: string, at: number, isLast: boolean, changes: Splice[]): number | undefined {
     const ahead = new Lookahead(pending, at, isLast)
     const sign = pending[at]!
-    if (this.#region.kind !== 'prose' || sign === '`' || sign === '~') return this.#passRegion(ahead, pending)
-    if ('<{['.includes(sign)) return this.#passBracket(ahead)
-    if (sign !== '\\') return this.#passNumber(ahead, pending, changes)
-    const length = isPunctuation(ahead.peek(1)) ? 2 : 1
-    return ahead.isStarved ? undefined : at + length
-  }
-
-  #passBracket(ahead: Lookahead): number | undefined {
-    const { at } = ahead
-    const data = enterData(ahead)
+    const isProse = this.#region.kind === 'prose'
+    if (isProse && /\d/.test(sign)) return this.#passNumber(ahead, pending, changes)
+    if (isProse && sign === '\\') {
+      const length = isPunctuation(ahead.peek(1)) ? 2 : 1
+      return ahead.isStarved ? undefined : at + length
+    }
+    const next = passStop(ahead, this.#region, () => this.#lineBefore(pending, at))
     if (ahead.isStarved) return undefined
-    if (data) this.#region = data
-    return data ? ahead.at : at + 1
+    this.#region = next
+    return ahead.at
   }
 
   #passNumber(ahead: Lookahead, pending: string, changes: Splice[]): number | undefined {
@@ -126,21 +119,6 @@ export class CitationMapper {
     if (!citation) return end
     this.#take(citation, pending, changes)
     return citation.end
-  }
-
-  /** Enters, leaves or continues a region that is not prose. */
-  #passRegion(ahead: Lookahead, pending: string): number | undefined {
-    const region = this.#region
-    const line = (): string => this.#lineBefore(pending, ahead.at)
-    const next =
-      region.kind === 'prose'
-        ? enterCode(ahead, line())
-        : region.kind === 'span' || region.kind === 'fence'
-          ? passCodeStop(ahead, region, line())
-          : passDataStop(ahead, region)
-    if (ahead.isStarved) return undefined
-    this.#region = next
-    return ahead.at
   }
 
   #readCitation(ahead: Lookahead, pending: string): Citation | undefined {
@@ -191,52 +169,4 @@ export class CitationMapper {
 /** Whether Markdown lets a backslash escape this character. */
 function isPunctuation(character: string): boolean {
   return /[!-/:-@[-`{-~]/.test(character)
-}
-
-/** A region of a Markdown text: prose, a code span or a fenced block. */
-type Region =
-  | { readonly kind: 'prose' }
-  | { readonly kind: 'span'; readonly length: number }
-  | { readonly kind: 'fence'; readonly sign: string; readonly length: number; readonly isFirstLine: boolean }
-
-const prose: Region = { kind: 'prose' }
-
-const longestRun = 64
-const listItem = /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?$/
-const indentation = /^[ \t>]*$/
-
-/** Returns the place, from `at` on, of the next character that can end the region. */
-function findCodeStop(region: Exclude<Region, { kind: 'prose' }>, text: string, at: number): number {
-  const sign = region.kind === 'span' ? '`' : region.sign
-  const next = text.indexOf(sign, at)
-  if (region.kind === 'fence' && !region.isFirstLine) return next < 0 ? text.length : next
-  const newline = text.indexOf('\n', at)
-  return Math.min(next < 0 ? text.length : next, newline < 0 ? text.length : newline)
-}
-
-/** Returns the region after a run of backticks or tildes in prose; `line` is what precedes it. */
-function enterCode(ahead: Lookahead, line: string): Region {
-  const sign = ahead.peek()
-  const length = ahead.skip(sign, longestRun)
-  // models open fences after words too; tildes there are strikethrough
-  const isFence = length >= 3 && (sign === '`' || listItem.test(line))
-  if (isFence) return { kind: 'fence', sign, length, isFirstLine: true }
-  return sign === '`' ? { kind: 'span', length } : prose
-}
-
-/** Returns the region after the stop in code that `ahead` is at. A code span ends with its line at the latest. */
-function passCodeStop(ahead: Lookahead, region: Exclude<Region, { kind: 'prose' }>, line: string): Region {
-  if (ahead.take('\n')) return region.kind === 'span' ? prose : { ...region, isFirstLine: false }
-  const length = ahead.skip(ahead.peek(), longestRun)
-  if (region.kind === 'span') return length === region.length ? prose : region
-  if (length < region.length) return region
-  // a fence that ends on the line it began on was a span
-  if (region.isFirstLine) return region.sign === '`' ? prose : region
-  return indentation.test(line) && isRestBlank(ahead) ? prose : region
-}
-
-function isRestBlank(ahead: Lookahead): boolean {
-  let blanks = 0
-  while (blanks < 32 && ' \t'.includes(ahead.peek(blanks) || 'x')) blanks += 1
-  return ['', '\n', '\r'].includes(ahead.peek(blanks))
 }

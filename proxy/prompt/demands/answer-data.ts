@@ -1,22 +1,21 @@
 import { toArray, toObject } from '../../common/json/json-value.ts'
-import { isSet, type Members, samplingOf } from './values.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
+export function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : ![undefined, null, false, ''].includes(value as null)
+}
+
+/** Returns the members, and SGLang's sampling parameters: one object for each prompt or one for all. */
+export function allMembersOf(members: Members): readonly Members[] {
+  const { sampling_params: sampling } = members
+  return [members, ...toArray(sampling).map(toObject), toObject(sampling)]
+}
 
 // of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
-const constraints = new Set([
-  'guided_json',
-  'guided_regex',
-  'guided_choice',
-  'guided_grammar',
-  'structured_outputs',
-  'structural_tag',
-  'json_schema',
-  'regex',
-  'ebnf',
-  'grammar',
-  'output_format',
-  'allowed_token_ids',
-  'logit_bias',
-])
+const CONSTRAINT =
+  /^(?:guided_(?:json|regex|choice|grammar)|structured_outputs|structural_tag|json_schema|regex|ebnf|grammar|output_format|allowed_token_ids|logit_bias)$/
 
 /**
  * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
@@ -30,29 +29,23 @@ export function asksForData(members: Members): boolean {
 function constraintsOf(members: Members): unknown[] {
   const { response_format: format, text, output_config: config } = members
   const formats = [format, toObject(text).format, toObject(config).format]
-  const found = formats.filter((value) => isSet(value) && toObject(value).type !== 'text')
-  for (const values of [members, ...samplingOf(members)]) {
-    for (const name of Object.keys(values)) if (constraints.has(name) && isSet(values[name])) found.push(values[name])
-  }
-  return found
-}
-
-function isBegun(members: Members): boolean {
-  return beginnings(members).some((beginning) => /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning))
-}
-
-/** Returns what the answer continues: the end of a plain prompt, or the beginning in a final assistant message. */
-function beginnings({ messages, prompt, text }: Members): string[] {
-  const last = toObject(toArray(messages).at(-1))
-  const parts =
-    last.role === 'assistant' ? [last.content, ...toArray(last.content).map((part) => toObject(part).text)] : []
-  const begun = parts.filter((part) => typeof part === 'string')
-  const plain = [prompt, text].flatMap((value) => (Array.isArray(value) ? value : [value]))
-  const ends = plain.filter((value) => typeof value === 'string').map((value) => `…${value.slice(-lengthOfEnd)}`)
-  return [...begun, ...ends]
+  const named = allMembersOf(members).flatMap((values) =>
+    Object.entries(values).flatMap(([name, value]) => (CONSTRAINT.test(name) ? [value] : [])),
+  )
+  return [...formats.filter((value) => toObject(value).type !== 'text'), ...named].filter(isSet)
 }
 
 const lengthOfEnd = 64
+
+/** Whether the answer continues JSON or code: the end of a plain prompt, or the beginning in a final assistant message. */
+function isBegun({ messages, prompt, text }: Members): boolean {
+  const { role, content } = toObject(toArray(messages).at(-1))
+  const begun = role === 'assistant' ? [content, ...toArray(content).map((part) => toObject(part).text)] : []
+  const plain = [prompt, text].flat().filter((value) => typeof value === 'string')
+  return [...begun, ...plain.map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
+    (beginning) => typeof beginning === 'string' && /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning),
+  )
+}
 
 /** Whether the model may call a tool. */
 export function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
@@ -83,8 +76,9 @@ function argumentsOf({ tools, functions, tool_choice: choice, function_call: cal
   const called = [...toArray(tools), ...toArray(functions)]
     .map(toObject)
     .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
-  const named = called.filter((tool) => wanted === undefined || tool.name === wanted)
-  return named.map((tool) => tool.parameters ?? tool.input_schema)
+  return called
+    .filter((tool) => wanted === undefined || tool.name === wanted)
+    .map((tool) => tool.parameters ?? tool.input_schema)
 }
 
 const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/

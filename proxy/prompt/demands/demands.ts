@@ -1,7 +1,15 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { toArray, toObject } from '../../common/json/json-value.ts'
-import { asksForData, isCalling, isForced, mayAlign, takesPlace } from './answer-data.ts'
-import { isSet, type Members, samplingOf } from './values.ts'
+import {
+  allMembersOf,
+  asksForData,
+  isCalling,
+  isForced,
+  isSet,
+  type Members,
+  mayAlign,
+  takesPlace,
+} from './answer-data.ts'
 
 /** What the members of a request forbid, whatever its texts say. */
 export interface Demands {
@@ -34,14 +42,14 @@ function isStored(api: PromptApi, members: Members): boolean {
   return api === 'responses' ? store !== false : store === true
 }
 
-const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens']
-
 /** An answer of so few tokens is a name, a label or a number. */
 const shortAnswer = 4
 
 function isShort(members: Members): boolean {
-  return [members, ...samplingOf(members)].some((values) =>
-    limits.some((name) => typeof values[name] === 'number' && values[name] <= shortAnswer),
+  return allMembersOf(members).some((values) =>
+    [values.max_tokens, values.max_completion_tokens, values.max_output_tokens, values.max_new_tokens].some(
+      (limit) => typeof limit === 'number' && limit <= shortAnswer,
+    ),
   )
 }
 
@@ -72,13 +80,11 @@ const MEASURES = new RegExp(
 
 /** Whether the prompt is read back, measured, scored or cut, so that any change of it changes what comes back. */
 function isMeasured(members: Members): boolean {
-  return [members, ...samplingOf(members)].some((values) =>
-    Object.entries(values).some(([name, value]) => MEASURES.test(name) && isSet(value) && !isNothing(value)),
+  return allMembersOf(members).some((values) =>
+    Object.entries(values).some(
+      ([name, value]) => MEASURES.test(name) && isSet(value) && !['disabled', 'none', 'off'].includes(value as string),
+    ),
   )
-}
-
-function isNothing(value: unknown): boolean {
-  return value === 'disabled' || value === 'none' || value === 'off'
 }
 
 // values beside a prompt, for the placeholders in it: `image_data`, `multi_modal_data`, `audios`, `prompt_embeds`

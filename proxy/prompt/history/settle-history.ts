@@ -1,9 +1,10 @@
-import { findCitations, holdCitations } from '../../answer/citations/hold-citations.ts'
+import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
+import { readWords } from '../places/judge-words.ts'
 import type { Stays } from '../places/mark-spoken-of.ts'
-import { References } from './references.ts'
+import { toAsciiDigits } from '../scan/words/digits.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
 /**
@@ -19,10 +20,9 @@ export function settleHistory(
 ): LaidOutMessage[] {
   if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
-  const references = new References(items, texts)
   const canRepeat = (list: ListItem): boolean => {
     if (list.context.positional && stays.numbers) return false
-    return references.areTranslatable(list) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+    return areTranslatable(list, items, texts) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
   }
   const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
@@ -48,12 +48,37 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
   })
 }
 
+/**
+ * Returns whether users count no blocks in the turns after a moved list, nor anything else, and every number that may be a
+ * label of the list is a citation of only this list. Turns with lists of their own speak of these. Answers can always be
+ * translated.
+ */
+function areTranslatable(list: ListItem, items: TurnItems, texts: readonly string[]): boolean {
+  const own = placeLabels(list.context, texts)
+  const toSent = (number: string): string => own[list.moved!.order.indexOf(own.indexOf(number))]!
+  const form = labelFormOf(texts, list.context)
+  return items.textsAfter(list).every((text) => {
+    if (text.speaker !== 'unknown' && (text.speaker !== 'user' || items.isListed(text))) return true
+    const words = texts[text.text]!.slice(text.start, text.end)
+    if ([...readWords(words, 'message').remarks].some((remark) => remark.endsWith(' nth'))) return false
+    const named = [...toAsciiDigits(words).matchAll(/\d+/g)].filter(([number]) => own.includes(number))
+    if (named.length === 0) return true
+    if (!form || text.speaker === 'unknown') return false
+    const others = items.listsBefore(text).filter((other) => other !== list)
+    const labels = new Set(others.flatMap(({ context }) => placeLabels(context, texts)))
+    // neither the number nor the label that it is sent as may mean another list
+    if (named.some(([number]) => labels.has(number) || labels.has(toSent(number)))) return false
+    const cited = findCitations(words, form, own)
+    return named.every(({ index }) => cited.some(({ start, end }) => start <= index && index < end))
+  })
+}
+
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
 function holdsThoughtOf(list: ListItem, texts: readonly string[]): (laidOut: LaidOutMessage) => boolean {
   const form = labelFormOf(texts, list.context)
   const labels = placeLabels(list.context, texts)
   return ({ message: { role, rest } }) =>
-    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations([rest], form, labels)
+    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations(rest, form, labels)
 }
 
 /** Finds lists that answers after them cite. Reads the answers once for all lists with the same labels. */

@@ -8,7 +8,6 @@ import { findAllTurns } from '../scan/find-turns.ts'
 type Speaker = 'user' | 'assistant' | 'other' | 'unknown'
 
 export interface ListItem {
-  readonly kind: 'list'
   /** its place among the items */
   readonly at: number
   readonly context: PromptContext
@@ -22,7 +21,6 @@ export interface ListItem {
 
 /** A stretch of text outside lists. */
 export interface TextItem extends Span {
-  readonly kind: 'text'
   readonly at: number
   readonly speaker: Speaker
   readonly message: number
@@ -73,7 +71,7 @@ export class TurnItems {
       let { start } = stretch
       const addText = (end: number): void => {
         const { speaker } = stretch
-        if (start < end) this.texts.push({ kind: 'text', at: this.#count++, speaker, message, text, turn, start, end })
+        if (start < end) this.texts.push({ at: this.#count++, speaker, message, text, turn, start, end })
       }
       for (const { context, place, isFirst, ...list } of lists) {
         if (list.start < stretch.start || list.start >= stretch.end) continue
@@ -81,7 +79,7 @@ export class TurnItems {
         start = list.end
         if (!isFirst) continue
         const moved = movedIn(laidOut, place)
-        this.lists.push({ kind: 'list', at: this.#count++, context, moved, message, place, turn })
+        this.lists.push({ at: this.#count++, context, moved, message, place, turn })
         this.#listed.add(turn)
       }
       addText(stretch.end)

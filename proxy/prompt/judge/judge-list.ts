@@ -5,9 +5,8 @@ import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
 import { isRankingField } from '../scan/words/field-names.ts'
 import { isExample } from './is-example.ts'
-import { readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
-import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
+import { isSupported } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
@@ -65,13 +64,4 @@ function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList)
   if (!VARIABLE.test(labelPrefix)) return false
   const before = first?.label === undefined ? '' : text[first.label.start - labelPrefix.length - 1]
   return before !== '[' && before !== '【'
-}
-
-/** Returns whether the marks of a list and the text around it show that its texts were retrieved. */
-function isSupported(marks: Marks, list: ContextList): boolean {
-  // its members were already checked
-  if (list.form === 'json') return true
-  const { start } = list.blocks[0]!
-  const announcement = readAnnouncement(marks.text, start, readBehind(marks.text, list.end))
-  return isEnough(kindOf(marks.text, list, announcement.heading), readSigns(marks, list, announcement))
 }

@@ -53,19 +53,28 @@ export interface Situation extends Front {
   readonly isSorted: boolean
 }
 
-/** Returns why JSON objects that contain texts are left alone. Undefined if they are search results. */
+/**
+ * Returns why JSON objects that contain texts are left alone; undefined if they are search results. Retrieved texts must be
+ * announced, returned by a search tool or listed under a name for them, and they must state their source. Objects with
+ * dates or pages need more evidence. Objects with numbers or speakers have an order.
+ */
 export function judgeResults(
   text: string,
   elements: readonly JsonElement[],
   name: string | undefined,
   situation: Situation,
 ): Reason | undefined {
-  const refused = judgeElements(
-    elements.map(({ members }) => [...members!.keys()]),
-    name,
-    situation,
-  )
-  if (refused !== undefined) return refused
+  const fields = elements.map(({ members }) => [...members!.keys()])
+  const isAny = (kind: FieldTest): boolean => fields.some((names) => names.some(kind))
+  const count = (...kinds: FieldTest[]): number =>
+    kinds.filter((kind) => fields.every((names) => names.some(kind))).length
+  if (situation.isSorted || isAny(isOrderedField)) return 'ordered_fields'
+  const own = count(isRanked, isRetrieved, isOrigin)
+  const seen = { own, scored: count(isScored), titled: count(isTitle) }
+  if (isAny(isDatedField)) {
+    const places = countPlaces(seen, name, situation)
+    if (places === 0 || own + seen.titled === 0 || places + own + seen.titled < 3) return 'ordered_fields'
+  } else if (count(isRanked) === 0 && !isEnough(seen, name, situation)) return 'no_evidence'
   const isOrdered =
     tellsOrder(text, elements.map(toTextSpan)) || areNumberedParts(elements.map((one) => nameOf(text, one)))
   return isOrdered ? 'ordered_texts' : undefined
@@ -79,83 +88,47 @@ function nameOf(text: string, { members }: JsonElement): string {
     .join()
 }
 
-/**
- * Returns why these elements, which contain texts, are left alone. Retrieved texts must be announced, returned by a
- * search tool or listed under a name for them, and they must state their source. Elements with dates or pages need more
- * evidence. Elements with numbers or speakers have an order.
- */
-function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
-  if (situation.isSorted || elements.some((element) => element.some(isOrderedField))) return 'ordered_fields'
-  const own = countKinds(elements, [isRanked, isRetrieved, isOrigin])
-  const scored = countKinds(elements, [isScored])
-  const titled = countKinds(elements, [isTitle])
-  const seen = { own, scored, titled, isNamed: isNamed(name, own, scored, situation) }
-  if (elements.some((element) => element.some(isDatedField))) {
-    const places = countPlaces(name, seen, situation)
-    return places > 0 && places + own + titled >= 3 && own + titled > 0 ? undefined : 'ordered_fields'
-  }
-  return elements.every((element) => element.some(isRanked)) || isEnough(seen, name, situation)
-    ? undefined
-    : 'no_evidence'
-}
-
-/** Evidence for a list of objects: kinds of fields that all of them have, and its name. */
+/** How many kinds of fields all objects of a list have. */
 interface Seen {
   /** fields typical of retrieved texts */
   readonly own: number
   readonly scored: number
   readonly titled: number
-  readonly isNamed: boolean
 }
 
-/** Returns whether the name of a list is evidence. */
-function isNamed(name: string | undefined, own: number, scored: number, situation: Situation): boolean {
+/** Whether the name of a list is evidence: in user text, `articles` may be anything unless each has a source or a score. */
+function isNamed({ own, scored }: Seen, name: string | undefined, situation: Situation): boolean {
   const { isAnnounced, isHeld, isSearched, isNamedTool, isAsked } = situation
-  // in user text, `articles` may be anything unless each has a source or a score
-  const isKnown = own + scored > 0 || isSearched || isNamedTool || isAnnounced || isHeld || isAsked
-  return isKnown && isStrongName(name)
+  const list = name?.toLowerCase() ?? ''
+  const isStrong = strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
+  return isStrong && (own + scored > 0 || isSearched || isNamedTool || isAnnounced || isHeld || isAsked)
 }
 
 /** Counts what around the objects is evidence. */
-function countPlaces(name: string | undefined, seen: Seen, situation: Situation): number {
+function countPlaces(seen: Seen, name: string | undefined, situation: Situation): number {
   const { isAnnounced, isHeld, isSearched, isAsked } = situation
-  return [isAnnounced || isHeld, isSearched, seen.isNamed, isAsked && name === undefined].filter(Boolean).length
+  const places = [isAnnounced || isHeld, isSearched, isNamed(seen, name, situation), isAsked && name === undefined]
+  return places.filter(Boolean).length
 }
 
 function isEnough(seen: Seen, name: string | undefined, situation: Situation): boolean {
-  const { isAnnounced, isHeld, isSearched, isSet } = situation
+  const { isAnnounced, isHeld, isSearched, isSet, isUnnamedTool, isNamedTool } = situation
   const { own, scored, titled } = seen
-  const places = countPlaces(name, seen, situation)
-  const isSaid = isHeld || seen.isNamed || isSet
+  const isSaid = isHeld || isSet || isNamed(seen, name, situation)
   // a score without a source shows relevance only if the surroundings say so
   if (own === 0 && scored > 0) return isSearched || isSaid
+  const places = countPlaces(seen, name, situation)
+  if (places > 0) return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
+  const isNeutral = isUnnamedTool || ['results', 'chunks'].includes(name?.toLowerCase() ?? '')
   // a source and a score together come from a search, whatever the list is called
-  if (places === 0) return own > 0 && (isNeutral(name, situation) || (scored > 0 && !situation.isNamedTool))
-  return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
+  return own > 0 && (isNeutral || (scored > 0 && !isNamedTool))
 }
-
-function isNeutral(name: string | undefined, { isUnnamedTool }: Situation): boolean {
-  return isUnnamedTool || ['results', 'chunks'].includes(name?.toLowerCase() ?? '')
-}
-
-function isStrongName(name = ''): boolean {
-  const list = name.toLowerCase()
-  return strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
-}
-
-/** The names of an object's fields. */
-type Names = readonly string[]
 
 /** Returns the span of a result's text, without its quotes. */
 function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   const [, own] = [...(members ?? [])].find(([name]) => isText(name)) ?? []
   const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
   return { start, end, contentStart, contentEnd }
-}
-
-/** Returns how many of these kinds of fields all elements have. */
-function countKinds(elements: readonly Names[], kinds: readonly FieldTest[]): number {
-  return kinds.filter((kind) => elements.every((element) => element.some(kind))).length
 }
 
 /** Returns whether each of these is an object with a text, or would be if its surroundings said so. */

@@ -1,35 +1,43 @@
 import type { Span } from '../../common/json/json-spans.ts'
 
-/** Why something that looks like a list of blocks is left alone. */
-export type Reason =
+const mark = 'put each document into <document>…</document>, or give them in `reprise.blocks`'
+
+/** Why something that looks like a list of blocks is left alone, and the one thing that would help. */
+const remedies = {
   /** unpaired tags whose name is also used for pairs */
-  | 'torn_tags'
+  torn_tags: 'escape tags inside of documents, or use tags that no document holds',
   /** more marks or blocks than any real prompt has */
-  | 'too_many'
+  too_many: 'send fewer blocks, or several requests',
   /** the end of the last block is uncertain */
-  | 'open_end'
+  open_end: 'put a line `Question: …` behind the last document, or each document into <document>…</document>',
   /** a block continues from one text part into the next */
-  | 'spans_parts'
+  spans_parts: 'let every document begin and end in one text part',
   /** little or nothing shows that these texts were retrieved */
-  | 'no_evidence'
+  no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
   /** fields show that the order means something: dates, pages, speakers, steps */
-  | 'ordered_fields'
+  ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
   /** the texts show an order: dates or numbers that rise or fall */
-  | 'ordered_texts'
+  ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
   /** what a tool read, ran or listed is one text */
-  | 'one_text'
-  /** the answer follows the order of the texts, repeats or continues them, or the prompt says that the order matters */
-  | 'task'
+  one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
+  /** the answer follows the order of the texts, repeats or continues them, or a tool is called with a place */
+  task: 'none: what is handed back, ranked, gone on with or named to a tool by its place stays in its order; `reprise.blocks` moves texts',
   /** words give the places of the texts a meaning */
-  | 'order'
+  order:
+    'none: words say that the places of these texts mean something; `x-reprise-options: set` states that they do not',
   /** somebody names a text by its number or place */
-  | 'named'
+  named: 'name documents by words of their own, as file names, in place of their numbers',
   /** numbers of documents may come back where nobody maps them */
-  | 'numbers'
+  numbers:
+    'ask for citations as `[1]` in plain text; give documents names in place of numbers where answers are data, stored or calls of tools',
   /** the person asking has written it */
-  | 'own_work'
+  own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
   /** an example of what is wanted or how to answer */
-  | 'example'
+  example: 'none: examples stay as they are',
+}
+
+/** Why something that looks like a list of blocks is left alone. */
+export type Reason = keyof typeof remedies
 
 /** Reasons for which something is known to look like a list, but its block borders are not known. */
 const aboutBorders: ReadonlySet<Reason> = new Set(['torn_tags', 'open_end', 'spans_parts'])
@@ -54,27 +62,6 @@ interface ExplainedRefusal {
   /** beginning of the text that was left alone */
   readonly begins: string
   readonly remedy: string
-}
-
-const mark = 'put each document into <document>…</document>, or give them in `reprise.blocks`'
-
-const remedies: Readonly<Record<Reason, string>> = {
-  torn_tags: 'escape tags inside of documents, or use tags that no document holds',
-  too_many: 'send fewer blocks, or several requests',
-  open_end: 'put a line `Question: …` behind the last document, or each document into <document>…</document>',
-  spans_parts: 'let every document begin and end in one text part',
-  no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
-  ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
-  ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
-  one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
-  task: 'none: what is handed back, ranked, gone on with or named to a tool by its place stays in its order; `reprise.blocks` moves texts',
-  order:
-    'none: words say that the places of these texts mean something; `x-reprise-options: set` states that they do not',
-  named: 'name documents by words of their own, as file names, in place of their numbers',
-  numbers:
-    'ask for citations as `[1]` in plain text; give documents names in place of numbers where answers are data, stored or calls of tools',
-  own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
-  example: 'none: examples stay as they are',
 }
 
 /** What helps if the text in front of documents, or of what tools return, is another one each time. */

@@ -1,50 +1,43 @@
+import type { Span } from '../../common/json/json-spans.ts'
 import type { ContextList } from '../context-list.ts'
 import { findIndexFrom } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
-import { type Announcement, isAsked, opensPrompt } from './read-evidence.ts'
+import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind } from './read-evidence.ts'
 
 /*
  * The evidence for a list and its weight. Marks alone are never enough, because people also number texts of their own.
  * The surrounding text must say that the texts were retrieved, or ask a question.
  */
 
-/** Evidence for a list other than its marks. */
-type Sign =
+interface Evidence {
+  readonly marks: Marks
+  readonly list: ContextList
+  readonly announcement: Announcement
+  /** where the turn of the list begins: the question may be in another message, after the one that announces */
+  readonly from: number
+}
+
+/** Evidence for a list other than its marks. What needs the most reading comes last. */
+const signs = {
   /** output of a tool that searches, or of an unnamed tool */
-  | 'searched'
+  searched: ({ marks: { source, whole } }) => source === 'search' || (whole && source === undefined),
   /** inside a container of retrieved texts */
-  | 'held'
-  /** words before or after the list mention several retrieved texts */
-  | 'set'
-  /** these words mention retrieved text, one or several */
-  | 'text'
+  held: ({ list }) => list.inContainer === true,
   /** each block names a different file or page */
-  | 'origins'
+  origins: ({ list }) => list.hasOrigins === true,
+  /** words before or after the list mention several retrieved texts */
+  set: ({ announcement }) => announcement.announcesSet,
+  /** these words mention retrieved text, one or several */
+  text: ({ announcement }) => announcement.announcesText,
   /** a question is asked */
-  | 'asked'
+  asked: ({ marks, list, announcement, from }) =>
+    (marks.asked && announcement.announcesText) || isAsked(marks.text, spanOf(list), from),
   /** nothing but the question comes before the list, and a line is marked as the question */
-  | 'opens'
+  opens: ({ marks, list, from }) => opensPrompt(marks.text, spanOf(list), from),
+} satisfies Readonly<Record<string, (evidence: Evidence) => boolean>>
 
-/** Kinds of marks, which differ in weight. */
-type Kind =
-  /** bullets below `Memories:`: the form includes its announcement */
-  | 'certain'
-  /** words for retrieved texts: `Document 1:`, `<passage>` */
-  | 'strong'
-  /** words for parts of anything: `Result 1:`, `File 1:` */
-  | 'weak'
-  /** numbers */
-  | 'number'
-  /** names alone, which may be the title of a part or the origin of a text */
-  | 'named'
-  /** fields: other records also have a title and a text */
-  | 'record'
-  /** elements of any kind of data */
-  | 'element'
-  /** bullets, rules and texts followed by their origin: used for everything */
-  | 'plain'
-
+type Sign = keyof typeof signs
 type Weights = Readonly<Partial<Record<Sign | 'marks', number>>>
 
 /** Minimum total weight of the marks and all signs of a list. */
@@ -53,27 +46,45 @@ const enough = 5
 /** Weights of signs, unless the kind overrides them. */
 const everywhere: Weights = { searched: 5, held: 5, set: 5, text: 3, asked: 2 }
 
-const byKind: Readonly<Record<Kind, Weights>> = {
+/** Kinds of marks, which differ in weight. */
+const kinds = {
+  /** bullets below `Memories:`: the form includes its announcement */
   certain: { marks: 5 },
+  /** words for retrieved texts: `Document 1:`, `<passage>` */
   strong: { marks: 3 },
+  /** words for parts of anything: `Result 1:`, `File 1:` */
   weak: {},
   number: { text: 5, asked: 0, opens: 5 },
+  /** names alone, which may be the title of a part or the origin of a text */
   named: { text: 5, asked: 0 },
+  /** fields: other records also have a title and a text */
   record: { marks: 2 },
+  /** elements of any kind of data */
   element: { origins: 5 },
+  /** bullets, rules and texts followed by their origin: used for everything */
   plain: { text: 0, asked: 0 },
+} satisfies Readonly<Record<string, Weights>>
+
+/** Returns whether the marks of a list and the text around it show that its texts were retrieved. */
+export function isSupported(marks: Marks, list: ContextList): boolean {
+  // the members of objects were already checked
+  if (list.form === 'json') return true
+  const { text, turns } = marks
+  const { start, end } = spanOf(list)
+  const announcement = readAnnouncement(text, start, readBehind(text, end))
+  const from = turns[findIndexFrom(turns, start + 1) - 1]?.start ?? 0
+  const weights: Weights = { ...everywhere, ...kinds[kindOf(text, list, announcement.heading)] }
+  let sum = weights.marks ?? 0
+  for (const sign of Object.keys(signs) as Sign[]) {
+    if (sum >= enough) return true
+    const weight = weights[sign] ?? 0
+    if (weight > 0 && signs[sign]({ marks, list, announcement, from })) sum += weight
+  }
+  return sum >= enough
 }
 
-/** Returns whether marks of this kind, together with these signs, suffice to show that a list has retrieved texts. */
-export function isEnough(kind: Kind, signs: Iterable<Sign>): boolean {
-  const weights = { ...everywhere, ...byKind[kind] }
-  let sum = weights.marks ?? 0
-  if (sum >= enough) return true
-  for (const sign of signs) {
-    sum += weights[sign] ?? 0
-    if (sum >= enough) return true
-  }
-  return false
+function spanOf({ blocks, end }: ContextList): Span {
+  return { start: blocks[0]!.start, end }
 }
 
 // a label whose word means a text
@@ -89,7 +100,7 @@ const LINE = /^(?=[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n ])[^«\n][^\n
 const LONGEST_MARK = 300
 
 /** Classifies the marks of a list whose heading is `heading`. */
-export function kindOf(text: string, { form, weight, blocks }: ContextList, heading: string): Kind {
+function kindOf(text: string, { form, weight, blocks }: ContextList, heading: string): keyof typeof kinds {
   const { start } = blocks[0]!
   if (form === 'memories') return 'certain'
   if (weight === 'strong') return 'strong'
@@ -111,20 +122,4 @@ export function kindOf(text: string, { form, weight, blocks }: ContextList, head
     default:
       return 'plain'
   }
-}
-
-/** Yields the evidence for a list apart from its marks. Signs that need the most reading come last. */
-export function* readSigns(marks: Marks, list: ContextList, announcement: Announcement): Generator<Sign> {
-  const { source, whole, text, turns } = marks
-  if (source === 'search' || (whole && source === undefined)) yield 'searched'
-  if (list.inContainer) yield 'held'
-  if (list.hasOrigins) yield 'origins'
-  const { announcesSet, announcesText } = announcement
-  if (announcesSet) yield 'set'
-  if (announcesText) yield 'text'
-  const { start } = list.blocks[0]!
-  // the question may be in another message, after the one that announces what it is about
-  const from = turns[findIndexFrom(turns, start + 1) - 1]?.start ?? 0
-  if ((marks.asked && announcesText) || isAsked(text, { start, end: list.end }, from)) yield 'asked'
-  if (opensPrompt(text, { start, end: list.end }, from)) yield 'opens'
 }

@@ -1,3 +1,4 @@
+import { commonStart } from '#index/common-edges.ts'
 import type { BlockSpan } from '../context-list.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { endsInRank } from '../scan/words/field-names.ts'
@@ -42,7 +43,7 @@ export function areInOrder(values: readonly string[]): boolean {
 function areCounted(written: readonly string[]): boolean {
   if (written.length < 2) return false
   const heads = written.map(toAsciiDigits)
-  const shared = countShared(heads)
+  const shared = commonStart(heads)
   const [head] = heads as [string, ...string[]]
   // `12 May` and `14 May` share a digit, `March` and `May` two letters
   const word = head.slice(0, shared).replace(/[\p{L}\d]+$/u, '').length
@@ -63,7 +64,7 @@ function readPlace(head: string, { length }: string): Position | undefined {
 /** Returns whether a number in these names counts the parts of one source or files: `report.pdf#page=3`, `02-setup.md`. */
 export function areNumberedParts(names: readonly string[]): boolean {
   if (names.length < 2) return false
-  const shared = countShared(names)
+  const shared = commonStart(names)
   const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
   const numbers = names.map((name) => readNumber(name, prefix.length))
   const [first] = numbers
@@ -79,15 +80,4 @@ export function areNumberedParts(names: readonly string[]): boolean {
     digits.every((own) => YEAR.test(own)) ||
     digits.some((own) => own.startsWith('0') && own.length > 1)
   )
-}
-
-function countShared(texts: readonly string[]): number {
-  const [first = '', ...others] = texts
-  let shared = Math.min(first.length, LONGEST_HEAD)
-  for (const other of others) {
-    let same = 0
-    while (same < shared && other[same] === first[same]) same++
-    shared = same
-  }
-  return shared
 }

@@ -1,13 +1,12 @@
+import { groupBy } from '#index/group-by.ts'
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
 
-// one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
+// one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`, and `[1] https://…` below documents with such numbers
 const NUMBERED = new WordPattern(
-  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu,
+  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?(?:\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]|([[【(])(\d{1,4})[\])】]:?[ \t]*\S)/gmu,
 )
-// `[1] https://…`, as below documents with such numbers
-const BRACKETED = new WordPattern(/^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu)
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
 const OF_EACH = new WordPattern(
   /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu,
@@ -34,33 +33,26 @@ const MOST = 10_000
  * and items below a line such as `Sources:`. If there are equally many documents, each member belongs to one of them by position.
  */
 export function findParallelLists(words: string): ReadonlySet<number> {
-  const counts = new Set<number>(countNumbered(words))
-  for (const count of countElements(words)) counts.add(count)
-  for (const [, items] of OF_EACH.matches(words, MOST)) counts.add(items!.match(ITEM)!.length)
-  for (const [, members] of INLINE.matches(words, MOST)) counts.add(countMembers(members!))
-  counts.delete(1)
-  return counts
+  const elements = [...OPENING.matches(words, MOST)].filter(([, name]) => !isKin(name!.toLowerCase()))
+  const counts = [
+    ...countLines(words),
+    ...[...groupBy(elements, ([, name]) => name).values()].map(({ length }) => length),
+    ...[...OF_EACH.matches(words, MOST)].map(([, items]) => items!.match(ITEM)!.length),
+    ...[...INLINE.matches(words, MOST)].map(([, members]) => countMembers(members!)),
+  ]
+  return new Set(counts.filter((count) => count > 1))
 }
 
-function countNumbered(words: string): number[] {
-  const lines = new Map<string, { next: number; count: number }>()
-  const bracketed = [...BRACKETED.matches(words, MOST)].map(([, number]) => [undefined, '[', number] as const)
-  for (const [, name = '', number] of [...NUMBERED.matches(words, MOST), ...bracketed]) {
+function countLines(words: string): number[] {
+  const runs = new Map<string, { readonly from: number; readonly next: number }>()
+  for (const [, name = '', own, bracket, bracketed] of NUMBERED.matches(words, MOST)) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
-    const run = lines.get(name.toLowerCase())
-    if (run && Number(number) === run.next) lines.set(name.toLowerCase(), { next: run.next + 1, count: run.count + 1 })
-    else if (!run && Number(number) < 2) lines.set(name.toLowerCase(), { next: Number(number) + 1, count: 1 })
+    const [key, number] = [bracket ? '[' : name.toLowerCase(), Number(own ?? bracketed)]
+    const { from, next } = runs.get(key) ?? { from: number, next: number }
+    if (number === next && from < 2) runs.set(key, { from, next: next + 1 })
   }
-  return [...lines.values()].map(({ count }) => count)
-}
-
-function countElements(words: string): Iterable<number> {
-  const elements = new Map<string, number>()
-  for (const [, name] of OPENING.matches(words, MOST)) {
-    if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
-  }
-  return elements.values()
+  return [...runs.values()].map(({ from, next }) => next - from)
 }
 
 /** Returns how many short members a list in one line has; 0 if it is none. */

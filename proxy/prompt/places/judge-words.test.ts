@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMappedForm } from '../../answer/citations/is-mapped-form.ts'
+import { isMappedForm } from '../../answer/citations/mapped-forms.ts'
 import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { judgeWords } from './judge-words.ts'

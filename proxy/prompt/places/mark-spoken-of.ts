@@ -1,15 +1,13 @@
-import { addTo } from '#index/group-by.ts'
+import { groupBy } from '#index/group-by.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { outsideBlocks } from '../borders/find-numbered-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
-import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
-import { namesItself } from './names-itself.ts'
-import { addRemarks, noRemarks, type Remarks, readCitations } from './read-remarks.ts'
-import { headsAnOrder, readWords } from './read-words.ts'
-import { ownWords } from './words/counted-words.ts'
+import { headsAnOrder, type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { namesItself, ownWords } from './own-marks.ts'
+import { type Remarks, readCitations } from './read-remarks.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -49,53 +47,58 @@ export function* markSpokenOf<Message extends Found>(
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
-  const later = noRemarks()
+  const later = new Set<string>()
   const shared = findSharedNumbers(messages, texts, stays)
-  const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
+  const rules = messages.filter(isOfSystem).map((message) => toHeard(message, texts))
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
     const isOwn = isOpen(message)
     if (!isOwn && !isHeard(role)) continue
-    const words = wordsOutside(message, texts)
+    const own = toHeard(message, texts)
     if (isOwn) {
-      const said = {
-        role,
-        words,
-        rules: isOfSystem(message) ? [] : rules,
-        asked: askedBeside(place, messages, texts),
-        later,
-      }
+      const heard = [...(isOfSystem(message) ? [] : rules), own, ...askedBeside(place, messages, texts)]
+      const isAbout = heard.some(({ words, speaker }) => readWords(words, speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
-        const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        const others = isPaired ? 'order' : shared.get(context)
-        const reason = others ?? judge(context, said, texts, stays)
+        const isPaired = isPairedByPlace(context, message.contexts, own.words, texts)
+        const bound = isPaired ? 'order' : findBound(context, role, texts, stays, shared)
+        const reason = bound ?? judge(context, heard, later, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
-        return stay(context, reason, isSubject(said))
+        return stay(context, reason, isAbout)
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role))
-      addRemarks(later, role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks)
+    if (isHeard(role)) for (const remark of remarksOf(role, own.words)) later.add(remark)
     yield
   }
   return marked
+}
+
+/** What somebody says about the lists of a message. */
+interface Heard {
+  readonly words: string
+  readonly speaker: Speaker
+  /** it was said before a tool was called: its numbers belong to another list */
+  readonly isBefore?: boolean
+}
+
+/** Reads a message; what the system says around its own lists are rules, too. */
+function toHeard(found: Found, texts: readonly string[]): Heard {
+  return { words: wordsOutside(found, texts), speaker: isOfSystem(found) ? 'rules' : 'message' }
 }
 
 /**
  * Returns what the user asks about lists in a message of another role: in the user message after a system message, or
  * before a tool's.
  */
-function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): string | undefined {
+function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): Heard[] {
   const { role, isFollowed } = messages[place]!.message
-  const isUser = (found: Found): boolean => found.message.role === 'user'
-  if (role === 'user' && !isFollowed) return undefined
-  const asking =
-    role === 'tool' || role === 'function'
-      ? messages.slice(0, place).findLast(isUser)
-      : messages.slice(place + 1).find(isUser)
-  return asking && wordsOutside(asking, texts)
+  if (role === 'user' && !isFollowed) return []
+  const isUser = ({ message }: Found): boolean => message.role === 'user'
+  const isBefore = role === 'tool' || role === 'function'
+  const asking = isBefore ? messages.slice(0, place).findLast(isUser) : messages.slice(place + 1).find(isUser)
+  return asking ? [{ ...toHeard(asking, texts), isBefore }] : []
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */
@@ -103,14 +106,8 @@ function isHeard(role: string): boolean {
   return role === 'user' || role === 'assistant'
 }
 
-/** What is said about the contexts of a message, around them and elsewhere. */
-interface Said {
-  readonly role: string
-  readonly words: string
-  /** system messages */
-  readonly rules: readonly string[]
-  readonly asked: string | undefined
-  readonly later: Remarks
+function remarksOf(role: string, words: string): Remarks {
+  return role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks
 }
 
 /** Texts are left whole where somebody speaks of them; answers that are data may hold pointers. */
@@ -120,37 +117,30 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
   return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }
 
-/** Returns whether texts are compared, quoted or counted, as anybody says. */
-function isSubject({ words, rules, asked }: Said): boolean {
-  const messages = asked === undefined ? [words] : [words, asked]
-  return (
-    messages.some((one) => readWords(one, 'message').roles.isSubject) ||
-    rules.some((one) => readWords(one, 'rules').roles.isSubject)
-  )
-}
-
-function judge(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): Reason | undefined {
-  const bound = findBound(context, said.role, texts, stays)
-  if (bound) return bound
-  const list = toJudged(context, texts, stays)
-  if (!stays.isSet && headsAnOrder(headingOf(context, texts))) return 'order'
-  for (const words of said.rules) {
-    const reason = judgeWords(words, list, 'rules')
+function judge(
+  context: PromptContext,
+  heard: readonly Heard[],
+  later: Remarks,
+  texts: readonly string[],
+  { isSet }: Stays,
+): Reason | undefined {
+  if (!isSet && headsAnOrder(headingOf(context, texts))) return 'order'
+  const list: JudgedList = {
+    ...labelFormOf(texts, context),
+    blocks: context.slots.length,
+    labels: placeLabels(context, texts),
+    prefix: context.labelPrefix,
+    isPositional: context.positional,
+    isLabelled: context.slots.some(({ label }) => label),
+    ownWords: () => ownWords(context, texts),
+    isSet,
+  }
+  for (const { words, speaker, isBefore } of heard) {
+    const reason = judgeWords(words, isBefore ? { ...list, labels: [] } : list, speaker)
     if (reason) return reason
   }
-  // what the system says around its own lists are rules, too
-  const own = judgeWords(said.words, list, isRuling(said.role) ? 'rules' : 'message')
-  if (own) return own
-  const asked = said.asked === undefined ? undefined : judgeAsked(said, list)
-  if (asked) return asked
-  const heard = said.asked === undefined ? [said.words] : [said.words, said.asked]
-  const remarks = [
-    ...heard.map((words) => readWords(words, 'message').remarks),
-    ...said.rules.map((words) => readWords(words, 'rules').remarks),
-    said.later,
-  ]
-  const isNamed = speaksOf(said.later, list) || isNamedByOwnWord(remarks, context, texts) || namesItself(context, texts)
-  return isNamed || holdsCitations(texts, context) ? 'named' : undefined
+  const isNamed = speaksOf(later, list) || namesItself(context, texts) || holdsCitations(texts, context)
+  return isNamed ? 'named' : undefined
 }
 
 const LONGEST_HEADING = 200
@@ -164,24 +154,6 @@ function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]):
   )
   const line = above.slice(above.lastIndexOf('\n') + 1)
   return /[:：)）*]$|^#/.test(line) ? line : ''
-}
-
-/** Numbers mentioned before a tool is called belong to another list. */
-function judgeAsked({ role, asked }: Said, list: JudgedList): Reason | undefined {
-  const isBefore = role === 'tool' || role === 'function'
-  return judgeWords(asked!, isBefore ? { ...list, labels: [] } : list)
-}
-
-function toJudged(context: PromptContext, texts: readonly string[], { isSet }: Stays): JudgedList {
-  return {
-    ...labelFormOf(texts, context),
-    blocks: context.slots.length,
-    labels: placeLabels(context, texts),
-    prefix: context.labelPrefix,
-    isPositional: context.positional,
-    isLabelled: context.slots.some(({ label }) => label),
-    isSet,
-  }
 }
 
 /**
@@ -206,16 +178,17 @@ function isPairedByPlace(
 function findSharedNumbers(
   messages: readonly Found[],
   texts: readonly string[],
-  stays: Stays,
-): ReadonlyMap<PromptContext, Reason> {
-  if (!stays.shared) return new Map()
+  { shared }: Stays,
+): ReadonlySet<PromptContext> {
   const since = messages.findLastIndex(({ message }) => message.role === 'assistant') + 1
-  const numbered = messages.slice(since).flatMap(({ contexts }) => contexts.filter(({ positional }) => positional))
-  const byLabel = new Map<string, PromptContext[]>()
-  for (const context of numbered)
-    for (const label of placeLabels(context, texts)) addTo(byLabel, context.labelPrefix + label, context)
-  const shared = [...byLabel.values()].filter(({ length }) => length > 1).flat()
-  return new Map(shared.map((context) => [context, 'numbers']))
+  const numbered = messages.slice(shared ? since : messages.length).flatMap(({ contexts }) => contexts)
+  const labels = numbered.flatMap((context) =>
+    context.positional
+      ? placeLabels(context, texts).map((label) => ({ context, name: context.labelPrefix + label }))
+      : [],
+  )
+  const alike = [...groupBy(labels, ({ name }) => name).values()].filter(({ length }) => length > 1)
+  return new Set(alike.flat().map(({ context }) => context))
 }
 
 const LONGEST_NAME = 60
@@ -231,10 +204,6 @@ function holdsNames({ slots }: PromptContext, texts: readonly string[]): boolean
 
 /** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
 export function isOfSystem({ message: { role } }: Found): boolean {
-  return isRuling(role)
-}
-
-function isRuling(role: string): boolean {
   return role === 'system' || role === 'developer'
 }
 
@@ -247,7 +216,14 @@ const MEDIA =
   /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
 
 /** Returns why a list stays as received because of what the request's members ask for. */
-function findBound(context: PromptContext, role: string, texts: readonly string[], stays: Stays): Reason | undefined {
+function findBound(
+  context: PromptContext,
+  role: string,
+  texts: readonly string[],
+  stays: Stays,
+  shared: ReadonlySet<PromptContext>,
+): Reason | undefined {
+  if (shared.has(context)) return 'numbers'
   // the engine numbers documents in a way that is not known here
   if (role === 'documents' && !stays.isSet) return 'numbers'
   if (stays.data && !stays.isSet) return 'task'
@@ -280,14 +256,4 @@ export function wordsOutside(
 
 function isOfTemplate({ certain }: PromptContext): boolean {
   return certain?.by === 'learnt' || certain?.by === 'template'
-}
-
-/** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */
-function isNamedByOwnWord(remarks: readonly Remarks[], context: PromptContext, texts: readonly string[]): boolean {
-  if (remarks.every(({ countedWords, numberedWords }) => countedWords.size + numberedWords.size === 0)) return false
-  const labels = placeLabels(context, texts)
-  const own = [...ownWords(context, texts)]
-  return remarks.some(({ countedWords, numberedWords }) =>
-    own.some((word) => countedWords.has(word) || labels.some((label) => numberedWords.has(`${word} ${label}`))),
-  )
 }

@@ -1,5 +1,5 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
-import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
+import { isMappedForm } from '../../../answer/citations/mapped-forms.ts'
 import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts, TEXTS } from './text-words.ts'
 
@@ -63,15 +63,11 @@ const ENUMERATION = /^\s*\(?\d{1,2}[.)]\s/
 
 const mostSpecimens = 20
 
-/** The forms in which a prompt asks for citations. */
-export interface AskedForms {
-  readonly specimens: readonly string[]
-  /** the number is asked for, whatever the form */
-  readonly isByNumber: boolean
-}
+/** A form of citation: the number is asked for, in whatever form. */
+const ANY_FORM = ''
 
 /** Reads the forms of citation in a sentence as it is written. */
-export function readForms(sentence: string): AskedForms {
+export function readForms(sentence: string): readonly string[] {
   const isCiting = CITES.test(sentence)
   const isAboutTexts = isCiting || mentionsTexts(sentence.toLowerCase())
   const isSigned = SIGN.test(sentence)
@@ -82,8 +78,8 @@ export function readForms(sentence: string): AskedForms {
     const numbered = firstOf(rest.matchAll(isCiting ? PLAIN : MENTIONED))
     specimens.push(...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
   }
-  const isByNumber = specimens.length === 0 && BY_NUMBER.test(sentence) && (isCiting ? ID.test(sentence) : isAboutTexts)
-  return { specimens: specimens.map((specimen) => specimen.replaceAll('$', '')), isByNumber }
+  if (specimens.length > 0) return specimens.map((specimen) => specimen.replaceAll('$', ''))
+  return BY_NUMBER.test(sentence) && (isCiting ? ID.test(sentence) : isAboutTexts) ? [ANY_FORM] : []
 }
 
 /** Returns the first distinct matches. A sentence with more shows no specimens, and one that is not mapped is enough. */
@@ -94,14 +90,13 @@ function firstOf(matches: Iterable<RegExpExecArray>): string[] {
 }
 
 /** Whether citations in the forms asked for would come back with the numbers that were sent. */
-export function areUnmapped({ specimens, isByNumber }: AskedForms, form: LabelForm): boolean {
+export function areUnmapped(forms: readonly string[], form: LabelForm): boolean {
   // `[webpage X begin]` describes the list itself
   const own = form.prefix.trim().toLowerCase()
-  const asked = specimens.filter((specimen) => own === '' || !isOwnMark(specimen.toLowerCase(), own))
-  if (asked.some((specimen) => !isMappedForm(specimen, form))) return true
-  return isByNumber && asked.length === 0
+  const asked = forms.filter((specimen) => specimen !== ANY_FORM && !isOwnMark(specimen.toLowerCase(), own))
+  return asked.length > 0 ? asked.some((specimen) => !isMappedForm(specimen, form)) : forms.includes(ANY_FORM)
 }
 
 function isOwnMark(specimen: string, own: string): boolean {
-  return specimen.includes(own) && /\s(?:begin|end|start)/.test(specimen)
+  return own !== '' && specimen.includes(own) && /\s(?:begin|end|start)/.test(specimen)
 }

@@ -43,25 +43,22 @@ const BARE = new WordPattern(
   'u',
 )
 
-/** What kind of data an answer is asked to be, by a lower-case sentence. */
-interface AskedData {
-  /** numbers may stand in it */
-  readonly isData: boolean
-  /** it may hold a value for each text, though no word says so */
-  readonly isMany: boolean
+// data that may hold a value for each text, though no word says so
+const MANY =
+  /(?<!\p{L})(?:arrays?|json lists?|list of|lists|csv|tsv)(?!\p{L})|[數数][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u
+
+function asksForFormat(sentence: string): boolean {
+  if (OBJECT.test(sentence) && isClosed(sentence)) return true
+  if (!FORMAT.test(sentence) || sentence.trimStart().startsWith('```') || GIVEN.test(sentence)) return false
+  return !QUESTION.test(sentence) || ASKED_IN.test(sentence)
 }
 
-export function readAskedData(sentence: string): AskedData {
-  const isFormat =
-    (OBJECT.test(sentence) && isClosed(sentence)) ||
-    (FORMAT.test(sentence) &&
-      !sentence.trimStart().startsWith('```') &&
-      !GIVEN.test(sentence) &&
-      (!QUESTION.test(sentence) || ASKED_IN.test(sentence)))
-  const isMany =
-    isFormat &&
-    /(?<!\p{L})(?:arrays?|json lists?|list of|lists|csv|tsv)(?!\p{L})|[数數][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u.test(
-      sentence,
-    )
-  return { isData: isFormat || BARE.test(sentence), isMany }
+/** Whether a lower-case sentence asks for data, in which numbers may stand. */
+export function asksForData(sentence: string): boolean {
+  return asksForFormat(sentence) || BARE.test(sentence)
+}
+
+/** Whether a lower-case sentence asks for data that may hold a value for each text. */
+export function asksForMany(sentence: string): boolean {
+  return MANY.test(sentence) && asksForFormat(sentence)
 }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { readWords } from '../read-words.ts'
-import { callsByPlace } from './place-words.ts'
+import { judgeWords, readWords } from '../judge-words.ts'
+import { CALLED_BY_PLACE } from './place-words.ts'
 
-const isOrdered = (words: string): boolean => {
-  const { isTask, isOrder } = readWords(words, 'message')
-  return isTask || isOrder
-}
+const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
+const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('texts are in an order', () => {
   it.each([
@@ -36,7 +34,7 @@ describe('rules give no order', () => {
     'Name the sources at the end of your answer.',
     'Answer from the documents in order of relevance.',
     'Put a list of the documents at the bottom of the answer.',
-  ])('%s', (words) => expect(readWords(words, 'rules').isOrder).toBe(false))
+  ])('%s', (words) => expect(readWords(words, 'rules').said.has('order')).toBe(false))
 })
 
 describe('one of several texts is called by its place', () => {
@@ -97,7 +95,7 @@ describe('one of several texts is called by its place', () => {
     '文档三说了什么？',
     '最初の二つの文書を比べてください。',
     '처음 두 문서를 비교하세요.',
-  ])('%s', (words) => expect(callsByPlace(words.toLowerCase())).toBe(true))
+  ])('%s', (words) => expect(CALLED_BY_PLACE.test(words.toLowerCase())).toBe(true))
 
   it.each([
     'Кто был первым президентом?',
@@ -112,7 +110,7 @@ describe('one of several texts is called by its place', () => {
     '最後の将軍は誰ですか？',
     'Who was the second king?',
     'Wer war der erste Kanzler?',
-  ])('but not by %s', (words) => expect(callsByPlace(words.toLowerCase())).toBe(false))
+  ])('but not by %s', (words) => expect(CALLED_BY_PLACE.test(words.toLowerCase())).toBe(false))
 })
 
 describe('words say that texts stand in an order', () => {

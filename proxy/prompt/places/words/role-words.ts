@@ -6,7 +6,7 @@ import { mentionsTexts, refersToTexts } from './text-words.ts'
 type Pair = readonly [WordPattern, WordPattern]
 
 // the members of a pair, each in many languages: who speaks of both, speaks of two texts by their roles
-const SAID_APART = pair(
+const APART = pair(
   /premise|prämisse|prémisse|premis|посылк|пересил|前提|전제/u,
   /hypothes|hypothèse|hipótesis|hipótese|ipotesi|hipotez|hypotéz|гипотез|假[设設]|仮説|가설/u,
 )
@@ -34,8 +34,8 @@ const CHANGE = new WordPattern(
   /(?<!\p{L})(?:(?:what|which|how|anything|something)(?: \p{L}+){0,4} (?:chang(?:ed?|es)|new|updated)|changes? (?:between|from|made|in)|changelog|diff|evol(?:ve|ved|ution))(?!\p{L})|(?<!\p{L})(?:was (?:hat )?sich|was wurde)(?: \p{L}+){0,4} (?:geändert|verändert)|änderungen|qu['’]est-ce qui a changé|ce qui (?:a|ont) changé|qué (?:ha )?cambi|o que mudou|cosa è cambiat|что (?:изменилось|поменялось)|变化|變化|改变|变更|変更|変わ|달라|변경/u,
 )
 
-// texts of which two are held against each other
-const COMPARING = new WordPattern(
+/** Texts of which two are held against each other, which names them by place. */
+export const COMPARING: WordPattern = new WordPattern(
   /(?<!\p{L})(?:compar\p{L}+|contrast\p{L}*|contradict\p{L}*|entail\p{L}*|agree\p{L}*|conflict\p{L}*|paraphras\p{L}+|plagiar\p{L}+|duplicat\p{L}+|identical|the same|differ\p{L}*|in common|both|either|neither|versus|vs|better|vergleich\p{L}*|unters?cheid\p{L}*|unterschied\p{L}*|widersprech\p{L}*|identisch|gleich|différen\p{L}*|même|contredi\p{L}*|diferen\p{L}*|mism[oa]s?|mesm[oa]s?|confront\p{L}+|differenz\p{L}*|stess[oi]|vergelijk\p{L}*|verschil\p{L}*|jämför\p{L}*|skillnad\p{L}*|sammenlign\p{L}*|forskel\p{L}*|porówna\p{L}*|różni\p{L}*|porovn\p{L}*|karşılaştır\p{L}*|сравн\p{L}*|отлич\p{L}*|разниц\p{L}*|порівня\p{L}*|so sánh|khác|bandingkan|perbedaan)(?!\p{L})|比[较較]|[区區][别別]|不同|相同|矛盾|比べ|比較|違い|同じ|비교|차이|같은|قارن|الفرق|השווה|הבדל|तुलना|अंतर|เปรียบเทียบ|ต่างกัน/u,
 )
 // texts that are the subject themselves: nothing of them may be left out
@@ -50,40 +50,26 @@ function pair(one: RegExp, other: RegExp): Pair {
   return [new WordPattern(one), new WordPattern(other)]
 }
 
-/** What words say of the roles of texts. */
-export interface Roles {
-  /** roles by place are named */
-  readonly arePaired: boolean
-  /** a change from text to text is asked for */
-  readonly isChange: boolean
-  /** texts are held against each other, which names them by place where there are two */
-  readonly isComparing: boolean
-  /** nothing of the texts may be left out: they are compared, quoted or counted */
-  readonly isSubject: boolean
+/** Whether lower-case words name premise and hypothesis, which may stand in different sentences. */
+export function namesRolesApart(words: string): boolean {
+  return isBoth(APART, words)
 }
 
-/** What one sentence says of the roles of texts; the members of a pair may stand in different ones. */
-export interface SentenceRoles extends Roles {
-  readonly saidApart: readonly [boolean, boolean]
+/** Whether a lower-case sentence names the roles that texts have by their places. */
+export function namesRoles(sentence: string): boolean {
+  return (isBoth(BEFORE_AFTER, sentence) && refersToTexts(sentence)) || PAIRS.some((own) => isBoth(own, sentence))
 }
 
-/** Reads a sentence in lower case. */
-export function readRoles(sentence: string, isRule: boolean): SentenceRoles {
-  const isBoth = ([one, other]: Pair): boolean => one.test(sentence) && other.test(sentence)
-  return {
-    saidApart: [SAID_APART[0].test(sentence), SAID_APART[1].test(sentence)],
-    arePaired: (isBoth(BEFORE_AFTER) && refersToTexts(sentence)) || PAIRS.some(isBoth),
-    isChange: CHANGE.test(sentence) && refersToTexts(sentence),
-    isComparing: COMPARING.test(sentence),
-    isSubject: SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST)),
-  }
+function isBoth([one, other]: Pair, words: string): boolean {
+  return one.test(words) && other.test(words)
 }
 
-export function joinRoles(roles: readonly SentenceRoles[]): Roles {
-  return {
-    arePaired: roles.some((own) => own.arePaired) || [0, 1].every((i) => roles.some((own) => own.saidApart[i])),
-    isChange: roles.some((own) => own.isChange),
-    isComparing: roles.some((own) => own.isComparing),
-    isSubject: roles.some((own) => own.isSubject),
-  }
+/** Whether a lower-case sentence asks for a change from text to text. */
+export function isOfChange(sentence: string): boolean {
+  return CHANGE.test(sentence) && refersToTexts(sentence)
+}
+
+/** Whether nothing of the texts may be left out: they are compared, quoted or counted. */
+export function isOfSubject(sentence: string, isRule: boolean): boolean {
+  return SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST))
 }

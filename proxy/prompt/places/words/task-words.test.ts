@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readWords } from '../read-words.ts'
+import { judgeWords } from '../judge-words.ts'
 
-const isOrdered = (words: string): boolean => {
-  const { isTask, isOrder } = readWords(words, 'message')
-  return isTask || isOrder
-}
+const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
+const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('an answer follows the order of the texts', () => {
   it.each([

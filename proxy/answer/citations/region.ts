@@ -1,19 +1,22 @@
 import type { Lookahead } from './lookahead.ts'
 
-/** A region of a text that cannot contain citations: data has to reach the client as it is. */
-export type DataRegion =
+/** A region of a Markdown text. Only prose can contain citations: code and data have to reach the client as they are. */
+export type Region =
+  | { readonly kind: 'prose' }
+  /** only blanks so far: what comes next shows whether the whole text is data */
   | { readonly kind: 'beginning' }
-  /** all the rest of the text */
+  /** all the rest of the text is data */
   | { readonly kind: 'rest' }
   | { readonly kind: 'element'; readonly name: string }
   /** `quote` ends the current string; empty outside strings */
   | { readonly kind: 'json'; readonly depth: number; readonly quote: string }
+  /** a span of code, and a fenced block */
+  | { readonly kind: 'span'; readonly length: number }
+  | { readonly kind: 'fence'; readonly sign: string; readonly length: number; readonly isFirstLine: boolean }
 
-/** Only blanks so far: what comes next shows whether the whole text is data. */
-export const beginning: DataRegion = { kind: 'beginning' }
-
-const rest: DataRegion = { kind: 'rest' }
-const prose = { kind: 'prose' } as const
+export const prose: Region = { kind: 'prose' }
+export const beginning: Region = { kind: 'beginning' }
+const rest: Region = { kind: 'rest' }
 
 const longestName = 48
 const longestGap = 64
@@ -24,50 +27,83 @@ const nameSigns = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 // tool calls as all model families mark them: <tool_call>, <function=f>, <|python_tag|>, <｜tool▁calls▁begin｜>
 const dataToken = /tool|function|python|action|plugin|call|commentary/i
 const dataElement = /tool|function|invoke|^(?:code|pre|script|style|samp|kbd|math|json|parameter|arguments?|action)$/i
-const nonBlank = /[^ \t\r\n]/g
-const jsonSign = /["'\\{}[\]\n]/g
+const longestRun = 64
+const listItem = /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?$/
+const indentation = /^[ \t>]*$/
+const stops = {
+  prose: /[`~\\[{<]|\d+/g,
+  beginning: /[^ \t\r\n]/g,
+  element: /</g,
+  json: /["'\\{}[\]\n]/g,
+  span: /[`\n]/g,
+} as const
+const fenceStops: Readonly<Record<string, RegExp>> = { '`': /[`\n]/g, '~': /[~\n]/g }
 
-/** Returns the place, from `at` on, of the next character that can end the region. */
-export function findDataStop(region: DataRegion, text: string, at: number): number {
+/** Returns the place, from `at` on, of the next character that can end the region, or in prose may begin another. */
+export function findStop(region: Region, text: string, at: number): number {
   if (region.kind === 'rest') return text.length
-  if (region.kind === 'element') {
-    const next = text.indexOf('<', at)
-    return next < 0 ? text.length : next
-  }
-  const sign = region.kind === 'json' ? jsonSign : nonBlank
-  sign.lastIndex = at
-  return sign.exec(text)?.index ?? text.length
+  const stop = region.kind === 'fence' ? fenceStops[region.sign]! : stops[region.kind]
+  stop.lastIndex = at
+  return stop.exec(text)?.index ?? text.length
 }
 
-/** Returns the region after the stop that `ahead` is at. */
-export function passDataStop(ahead: Lookahead, region: DataRegion): DataRegion | typeof prose {
+/** Returns the region behind the stop that `ahead` is at, past which it steps; `line` returns what precedes it in its line. */
+export function passStop(ahead: Lookahead, region: Region, line: () => string): Region {
   switch (region.kind) {
-    case 'rest':
-      return region
+    case 'prose':
+      return '`~'.includes(ahead.peek()) ? enterCode(ahead, line) : enterData(ahead)
     case 'beginning': {
       const start = ahead.at
       const isData = isDataAhead(ahead)
       ahead.at = start
       return isData ? rest : prose
     }
+    case 'rest':
+      return region
     case 'element':
       if (ahead.take(`</${region.name}`) && !nameSigns.includes(ahead.peek() || 'x')) return prose
       ahead.at += 1
       return region
     case 'json':
       return passJsonSign(ahead, region)
+    case 'span':
+      // ends with its line at the latest
+      return ahead.take('\n') || ahead.skip('`', longestRun) === region.length ? prose : region
+    case 'fence':
+      return passFenceStop(ahead, region, line)
   }
 }
 
-/**
- * Returns the region that begins at `<`, `{` or `[` in prose, if one does. `ahead` is inside it then; otherwise it does
- * not move.
- */
-export function enterData(ahead: Lookahead): DataRegion | undefined {
+/** Returns the region behind a run of backticks or tildes in prose. */
+function enterCode(ahead: Lookahead, line: () => string): Region {
+  const sign = ahead.peek()
+  const length = ahead.skip(sign, longestRun)
+  // models open fences after words too; tildes there are strikethrough
+  const isFence = length >= 3 && (sign === '`' || listItem.test(line()))
+  if (isFence) return { kind: 'fence', sign, length, isFirstLine: true }
+  return sign === '`' ? { kind: 'span', length } : prose
+}
+
+function passFenceStop(ahead: Lookahead, region: Region & { kind: 'fence' }, line: () => string): Region {
+  if (ahead.take('\n')) return { ...region, isFirstLine: false }
+  if (ahead.skip(region.sign, longestRun) < region.length) return region
+  // a fence that ends on the line it began on was a span
+  if (region.isFirstLine) return region.sign === '`' ? prose : region
+  return indentation.test(line()) && isRestBlank(ahead) ? prose : region
+}
+
+function isRestBlank(ahead: Lookahead): boolean {
+  let blanks = 0
+  while (blanks < 32 && ' \t'.includes(ahead.peek(blanks) || 'x')) blanks += 1
+  return ['', '\n', '\r'].includes(ahead.peek(blanks))
+}
+
+/** Returns the region that begins at `<`, `{` or `[` in prose, if one does. */
+function enterData(ahead: Lookahead): Region {
   const start = ahead.at
   const region = ahead.peek() === '<' ? enterElement(ahead) : enterJson(ahead)
-  if (!region) ahead.at = start
-  return region
+  if (!region) ahead.at = start + 1
+  return region ?? prose
 }
 
 /** Whether the whole answer is JSON: `{…`, `[{…`, `[[…`, `["…`, or a list of numbers with nothing after it. */
@@ -87,7 +123,7 @@ function isDataAhead(ahead: Lookahead): boolean {
   return ahead.peek() === ''
 }
 
-function enterElement(ahead: Lookahead): DataRegion | undefined {
+function enterElement(ahead: Lookahead): Region | undefined {
   ahead.at += 1
   const start = ahead.at
   if ('|｜'.includes(ahead.peek() || 'x')) {
@@ -100,7 +136,7 @@ function enterElement(ahead: Lookahead): DataRegion | undefined {
 }
 
 /** Enters JSON in the middle of prose, Python's quotation marks included. */
-function enterJson(ahead: Lookahead): DataRegion | undefined {
+function enterJson(ahead: Lookahead): Region | undefined {
   if (ahead.take('[TOOL_CALL')) return rest
   const sign = ahead.peek()
   ahead.at += 1
@@ -122,7 +158,7 @@ function isDoubled(ahead: Lookahead): boolean {
   return is
 }
 
-function passJsonSign(ahead: Lookahead, region: DataRegion & { kind: 'json' }): DataRegion | typeof prose {
+function passJsonSign(ahead: Lookahead, region: Region & { kind: 'json' }): Region {
   const { depth, quote } = region
   const sign = ahead.peek()
   ahead.at += 1

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMappedForm } from './is-mapped-form.ts'
+import { isMappedForm } from './mapped-forms.ts'
 
 const mapped = [
   ...[
