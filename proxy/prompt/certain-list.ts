@@ -29,7 +29,7 @@ export interface CertainList extends ContextList {
 }
 
 /** One of the texts of a message that are searched as one. */
-interface TextPart {
+export interface TextPart {
   /** index among the texts of the body */
   readonly text: number
   readonly start: number

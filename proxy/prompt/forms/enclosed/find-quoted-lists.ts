@@ -2,8 +2,7 @@ import type { BlockSpan, ContextList, FormId } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { closes, type Fence } from '../../scan/find-fences.ts'
-import type { Marks } from '../../scan/find-marks.ts'
-import type { Place } from '../../scan/line-reader.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')

@@ -211,14 +211,16 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
  * Adds the first record of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
  * more than the others below such words. The other records show what it looks like.
  */
-export function addInlineHeads(text: string, labels: readonly Label[]): readonly Label[] {
+export function addInlineHeads(text: string, labels: Label[]): void {
   const first = new Map<string, Label>()
   for (const label of labels) {
     const form = label.form + (label.keys ?? '')
     if (label.keys !== undefined && !first.has(form)) first.set(form, label)
   }
   const added = [...first.values()].flatMap((label) => findRecord(text, label, label.keys!) ?? [])
-  return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
+  if (added.length === 0) return
+  labels.push(...added)
+  labels.sort((a, b) => a.start - b.start)
 }
 
 /** Finds a record after words, before the first record of its form. */
