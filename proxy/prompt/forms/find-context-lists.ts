@@ -1,4 +1,4 @@
-import { findClosingEnd } from '../borders/find-closing-line.ts'
+import { findClosingEnd } from '../borders/list-closings.ts'
 import { type ContextList, mostBlocks, startOf } from '../context-list.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
