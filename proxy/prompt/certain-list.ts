@@ -53,11 +53,6 @@ export const shortestSearched = 64
 /** Finds the lists with certain borders in a message. */
 export type CertainFinder = (text: SearchedText) => readonly CertainList[]
 
-/** Whether a list could be missing from the same text later, because chunks and templates change. */
-export function mayChange({ certain }: { readonly certain?: CertainBorders | undefined }): boolean {
-  return certain !== undefined
-}
-
 /**
  * Merges guessed and certain lists. A certain list replaces the guessed lists that it overlaps. A list of known chunks
  * inside one block of a guessed list is dropped instead.

@@ -3,7 +3,7 @@ import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
-import { type CertainFinder, mayChange, preferCertain, type TextPart } from './certain-list.ts'
+import { type CertainFinder, preferCertain, type TextPart } from './certain-list.ts'
 import { type ContextList, mostBlocks, startOf } from './context-list.ts'
 import { findSureLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
@@ -115,7 +115,7 @@ class MessageSearch {
     const areParts = role === 'user' && isTextOnly && torn.length === 0
     const orUnmarked = (found: PromptContext[]): PromptContext[] =>
       found.length > 0 ? found : isToolRole(role) ? this.#toResults() : areParts ? this.#findParts() : []
-    const unaided = contexts.some(mayChange) ? orUnmarked(this.#place(guessed).contexts) : undefined
+    const unaided = contexts.some((own) => own.certain) ? orUnmarked(this.#place(guessed).contexts) : undefined
     return { ...toFound(orUnmarked(contexts), this.#refusals), unaided }
   }
 

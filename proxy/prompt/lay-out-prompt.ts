@@ -4,14 +4,7 @@ import type { RequestOptions } from '../common/request-options.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
-import {
-  type CertainFinder,
-  type CertainList,
-  fromSpans,
-  mayChange,
-  type SearchedText,
-  shortestSearched,
-} from './certain-list.ts'
+import { type CertainFinder, type CertainList, fromSpans, type SearchedText, shortestSearched } from './certain-list.ts'
 import { digestMessage, nameContexts } from './digest-message.ts'
 import { type FoundContexts, type KnownTemplates, type PlacedRefusal, searchMessage } from './find-contexts.ts'
 import { settleHistory } from './history/settle-history.ts'
@@ -218,7 +211,7 @@ class LayoutWriter {
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
     // a list that was not known when it was asked about was sent as received
-    const kept = [...contexts.keys()].filter((i) => i >= asked || past[i] || !mayChange(contexts[i]!))
+    const kept = [...contexts.keys()].filter((i) => i >= asked || past[i] || !contexts[i]!.certain)
     return {
       contextKeys: kept.map((i) => contextKeys[i]!),
       ...laidOut,
