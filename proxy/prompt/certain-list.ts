@@ -29,7 +29,7 @@ export interface CertainList extends ContextList {
 }
 
 /** One of the texts of a message that are searched as one. */
-interface TextPart {
+export interface TextPart {
   /** index among the texts of the body */
   readonly text: number
   readonly start: number
@@ -52,11 +52,6 @@ export const shortestSearched = 64
 
 /** Finds the lists with certain borders in a message. */
 export type CertainFinder = (text: SearchedText) => readonly CertainList[]
-
-/** Whether a list could be missing from the same text later, because chunks and templates change. */
-export function mayChange({ certain }: { readonly certain?: CertainBorders | undefined }): boolean {
-  return certain !== undefined
-}
 
 /**
  * Merges guessed and certain lists. A certain list replaces the guessed lists that it overlaps. A list of known chunks

@@ -1,7 +1,6 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
 import type { PromptMessage, PromptSet } from './body/prompt.ts'
 import { type PromptContext, slotsByText } from './body/prompt-context.ts'
-import { mayChange } from './certain-list.ts'
 
 /**
  * Returns the identity of a message as received. Block contents, which are most of it, are included by their
@@ -62,7 +61,7 @@ export function nameContexts(
   return contexts.map((context) => {
     const start = context.slots[0]!.start
     const own = byStart.get(start)
-    if (own !== undefined && !mayChange(context)) return own
+    if (own !== undefined && !context.certain) return own
     return digestContexts(base, text, [context])[0]!
   })
 }

@@ -2,11 +2,10 @@ import { toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import { outsideBlocks } from './borders/find-numbered-closings.ts'
-import { type CertainFinder, mayChange, preferCertain } from './certain-list.ts'
-import { type ContextList, mostBlocks } from './context-list.ts'
-import { finish } from './finish.ts'
-import { searchLists } from './forms/find-context-lists.ts'
+import { outsideBlocks } from './borders/list-closings.ts'
+import { type CertainFinder, preferCertain, type TextPart } from './certain-list.ts'
+import { type ContextList, mostBlocks, startOf } from './context-list.ts'
+import { findSureLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
@@ -60,44 +59,164 @@ export function searchMessage(
   message: PromptMessage,
   texts: readonly string[],
   certain?: CertainFinder,
+  templates?: KnownTemplates,
 ): FoundContexts {
-  return finish(searchInSteps(message, texts, certain))
-}
-
-/** Like `searchMessage`, but yields every few thousand lines. */
-export function* searchInSteps(
-  message: PromptMessage,
-  texts: readonly string[],
-  certain?: CertainFinder,
-  known?: KnownTemplates,
-): Generator<void, FoundContexts> {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  const marked = yield* findMarkedContexts(message, texts, certain, known)
-  const orUnmarked = (contexts: PromptContext[]): PromptContext[] =>
-    contexts.length > 0 ? contexts : findUnmarked(message, texts, marked)
-  const unaided = marked.unaided && orUnmarked(marked.unaided)
-  return { ...toFound(orUnmarked(marked.contexts), marked.refusals), unaided }
+  return new MessageSearch(message, texts).find(certain, templates)
 }
 
 function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] = []): FoundContexts {
   return { contexts, refusals, isUnsure: contexts.length === 0 && areUnsure(refusals) }
 }
 
-function findUnmarked(
-  message: PromptMessage,
-  texts: readonly string[],
-  { isSpanning }: MarkedContexts,
-): PromptContext[] {
-  if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts, message.tool))
-  if (message.role !== 'user' || !message.isTextOnly || message.texts.length < 3 || message.texts.length > mostBlocks)
-    return []
-  const range = isSpanning ? undefined : findWholeParts(message.texts.map((text) => texts[text]!))
-  if (range === undefined) return []
-  const parts = message.texts.slice(range.from, range.to)
-  const last = parts.at(-1)!
-  const blocks = parts.map((text) => [texts[text]!, wholeText(text, texts)] as const)
-  return [unlabelled(blocks, { annotateAt: { text: last, offset: texts[last]!.length } })]
+/** Returns the elements of a `documents` array, which is the whole text. */
+function findDocuments(text: number, texts: readonly string[]): PromptContext[] {
+  const json = texts[text]!
+  const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
+  return [unlabelled(slots, texts)]
+}
+
+interface PlacedLists {
+  readonly contexts: PromptContext[]
+  /** first block of each list that cannot be moved: a block crosses the end of a part, or a picture is between its blocks */
+  readonly torn: readonly ContextSlot[]
+}
+
+/** Searches the texts of one message as one text. */
+class MessageSearch {
+  readonly #message: PromptMessage
+  readonly #texts: readonly string[]
+  readonly #whole: string
+  readonly #parts: readonly TextPart[]
+  readonly #refusals: PlacedRefusal[] = []
+
+  constructor(message: PromptMessage, texts: readonly string[]) {
+    this.#message = message
+    this.#texts = texts
+    this.#whole = message.texts.map((text) => texts[text]!).join(partSeparator)
+    let at = 0
+    this.#parts = message.texts.map((text) => {
+      const start = at
+      at += texts[text]!.length + partSeparator.length
+      return { text, start, end: at - partSeparator.length }
+    })
+  }
+
+  find(certain: CertainFinder | undefined, templates: KnownTemplates | undefined): FoundContexts {
+    const { role, tool, isRendered = false, isTextOnly } = this.#message
+    const [whole, parts] = [this.#whole, this.#parts]
+    const { marked, guessed } = this.#guess(templates)
+    // certain borders need no evidence: known chunks, templates of the configuration
+    const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
+    const { contexts, torn } = this.#place(preferCertain(guessed, known))
+    for (const { text, start } of torn)
+      this.#refusals.push({ refused: 'spans_parts', text, start, end: this.#texts[text]!.length })
+    const areParts = role === 'user' && isTextOnly && torn.length === 0
+    const orUnmarked = (found: PromptContext[]): PromptContext[] =>
+      found.length > 0 ? found : isToolRole(role) ? this.#toResults() : areParts ? this.#findParts() : []
+    const unaided = contexts.some((own) => own.certain) ? orUnmarked(this.#place(guessed).contexts) : undefined
+    return { ...toFound(orUnmarked(contexts), this.#refusals), unaided }
+  }
+
+  /** Finds lists by their marks, or by the literals of a known template, and those of them that the task lets be moved. */
+  #guess(templates: KnownTemplates | undefined): Record<'marked' | 'guessed', readonly ContextList[]> {
+    const [message, whole] = [this.#message, this.#whole]
+    const isOne = message.texts.length === 1
+    const cut = isOne ? templates?.cut(message, whole) : undefined
+    const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
+    const marked = cut ? [cut] : isSkipped ? [] : this.#readByRules()
+    // the words around a known template's list differ from request to request
+    const blocks = marked.flatMap((list) => list.blocks)
+    const around = blocks.length === 0 ? '' : outsideBlocks(whole, blocks).join('\n\n')
+    const guessed = marked.filter((list) => {
+      const task = judgeTask(around, list.blocks)
+      if (task !== undefined) this.#refuse(task, { start: startOf(list), end: list.end })
+      return task === undefined
+    })
+    if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
+    return { marked, guessed }
+  }
+
+  #readByRules(): readonly ContextList[] {
+    const message = this.#message
+    const { lists, refusals } = findSureLists(this.#whole, {
+      whole: isToolRole(message.role),
+      rendered: message.isRendered ?? false,
+      asked: isAskedElsewhere(message) || OBSERVATION.test(this.#whole),
+      tool: message.tool,
+      sorted: message.isSorted ?? false,
+    })
+    const reason = reasonOutside(this.#whole, refusals)
+    for (const { refused, at } of refusals) this.#refuse((refused === 'no_evidence' && reason) || refused, at)
+    return lists
+  }
+
+  #refuse(refused: Reason, { start, end }: Span): void {
+    const { text, start: from } = this.#locate(start)
+    this.#refusals.push({ refused, text, start: start - from, end: Math.min(end - from, this.#texts[text]!.length) })
+  }
+
+  #locate(offset: number): TextPart {
+    return this.#parts[findIndexFrom(this.#parts, offset + 1) - 1]!
+  }
+
+  #place(lists: readonly ContextList[]): PlacedLists {
+    const found = leaveOutAnswers(this.#whole, lists).map((list) =>
+      toContext(list, this.#whole, (offset) => this.#locate(offset)),
+    )
+    const torn = found.map((context) => this.#findTorn(context))
+    return {
+      contexts: found
+        .filter((_, i) => torn[i] === undefined)
+        .map((context) => ({ ...context, annotateAt: this.#withinText(context.annotateAt) })),
+      torn: torn.flatMap((slot) => slot ?? []),
+    }
+  }
+
+  // a picture between two texts may belong to one of them, and a text that moves alone would lose it
+  #findTorn({ slots }: PromptContext): ContextSlot | undefined {
+    const { isTextOnly } = this.#message
+    return slots.find(({ text, end }) => end > this.#texts[text]!.length || (!isTextOnly && text !== slots[0]!.text))
+  }
+
+  /** Clamps an offset to its text, because a list may end in the separator between two texts. */
+  #withinText(at: PromptContext['annotateAt']): PromptContext['annotateAt'] {
+    return at && { text: at.text, offset: Math.min(at.offset, this.#texts[at.text]!.length) }
+  }
+
+  #toResults(): PromptContext[] {
+    const kind = toToolKind(this.#message.tool)
+    const isCounted = kind === 'read' || kind === 'other'
+    return this.#message.texts.map((text) => {
+      const result = unlabelled([this.#wholeText(text)], this.#texts, { isResult: true })
+      return isCounted ? { ...result, isCounted } : result
+    })
+  }
+
+  /** Returns the text parts that are whole documents. */
+  #findParts(): PromptContext[] {
+    const { texts } = this.#message
+    if (texts.length < 3 || texts.length > mostBlocks) return []
+    const range = findWholeParts(texts.map((text) => this.#texts[text]!))
+    if (range === undefined) return []
+    const parts = texts.slice(range.from, range.to)
+    const last = parts.at(-1)!
+    const annotateAt = { text: last, offset: this.#texts[last]!.length }
+    return [
+      unlabelled(
+        parts.map((text) => this.#wholeText(text)),
+        this.#texts,
+        { annotateAt },
+      ),
+    ]
+  }
+
+  #wholeText(text: number): ContextSlot {
+    const own = this.#texts[text]!
+    const start = findContentStart(own, 0, own.length)
+    return { text, start: 0, end: own.length, content: { start, end: findContentEnd(own, start, own.length) } }
+  }
 }
 
 /** Returns whether the question may be in another message. */
@@ -107,128 +226,6 @@ function isAskedElsewhere({ role, isFollowed }: PromptMessage): boolean {
 
 function isToolRole(role: string): boolean {
   return role === 'tool' || role === 'function'
-}
-
-/** Returns the elements of a `documents` array, which is the whole text. */
-function findDocuments(text: number, texts: readonly string[]): PromptContext[] {
-  const json = texts[text]!
-  const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
-  return [unlabelled(slots.map((slot) => [json, slot]))]
-}
-
-function toResult(text: number, texts: readonly string[], tool: string | undefined): PromptContext {
-  const kind = toToolKind(tool)
-  const result = unlabelled([[texts[text]!, wholeText(text, texts)]], { isResult: true })
-  return kind === 'read' || kind === 'other' ? { ...result, isCounted: true } : result
-}
-
-function wholeText(text: number, texts: readonly string[]): ContextSlot {
-  const end = texts[text]!.length
-  const start = findContentStart(texts[text]!, 0, end)
-  return { text, start: 0, end, content: { start, end: findContentEnd(texts[text]!, start, end) } }
-}
-
-interface MarkedContexts {
-  readonly contexts: PromptContext[]
-  readonly refusals: readonly PlacedRefusal[]
-  /** A list was left alone because a block crosses the end of a part, or a picture is between its blocks. */
-  readonly isSpanning: boolean
-  /** the contexts that would be found without known chunks and templates; set only if they made a difference */
-  readonly unaided: PromptContext[] | undefined
-}
-
-interface PlacedLists {
-  readonly contexts: PromptContext[]
-  /**
-   * first block of each list that cannot be moved: a block crosses the end of a part, or a picture is between its
-   * blocks
-   */
-  readonly torn: readonly ContextSlot[]
-}
-
-function* findMarkedContexts(
-  message: PromptMessage,
-  texts: readonly string[],
-  certain?: CertainFinder,
-  templates?: KnownTemplates,
-): Generator<void, MarkedContexts> {
-  const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
-  const parts: { text: number; start: number; end: number }[] = []
-  let at = 0
-  for (const text of message.texts) {
-    const end = at + texts[text]!.length
-    parts.push({ text, start: at, end })
-    at = end + partSeparator.length
-  }
-  const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
-  const refusals: PlacedRefusal[] = []
-  const refuse = (refused: Reason, { start, end }: Span): void => {
-    const part = locate(start)
-    const length = texts[part.text]!.length
-    refusals.push({
-      refused,
-      text: part.text,
-      start: start - part.start,
-      end: Math.min(end - part.start, length),
-    })
-  }
-  const traits = {
-    whole: isToolRole(message.role),
-    rendered: message.isRendered ?? false,
-    asked: isAskedElsewhere(message) || OBSERVATION.test(whole),
-    tool: message.tool,
-    sorted: message.isSorted ?? false,
-  }
-  const isOpen = (list: ContextList, around: string): boolean => {
-    const task = judgeTask(around, list.blocks)
-    if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
-    return task === undefined
-  }
-  const isOne = message.texts.length === 1
-  const cut = isOne ? templates?.cut(message, whole) : undefined
-  const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
-  const marked = cut ? [cut] : isSkipped ? [] : yield* readByRules(whole, traits, refuse)
-  // the words around a known template's list differ from request to request
-  const around =
-    marked.length === 0
-      ? ''
-      : outsideBlocks(
-          whole,
-          marked.flatMap(({ blocks }) => blocks),
-        ).join('\n\n')
-  const guessed = marked.filter((list) => isOpen(list, around))
-  if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
-  const place = (lists: readonly ContextList[]): PlacedLists => {
-    const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-    // a picture between two texts may belong to one of them, and a text that moves alone would lose it
-    const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
-      slots.find(({ text, end }) => end > texts[text]!.length || (!message.isTextOnly && text !== slots[0]!.text))
-    const inParts = found.filter((context) => tornAt(context) === undefined)
-    return {
-      contexts: inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) })),
-      torn: found.flatMap((context) => tornAt(context) ?? []),
-    }
-  }
-  // certain borders need no evidence: known chunks, templates of the configuration
-  const { role, tool, isRendered = false } = message
-  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
-  const { contexts, torn } = place(preferCertain(guessed, known))
-  for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
-  const isAided = contexts.some(mayChange)
-  const unaided = isAided ? place(guessed).contexts : undefined
-  return { contexts, refusals, isSpanning: torn.length > 0, unaided }
-}
-
-/** Finds lists by their marks. Not a closure: V8 keeps what belongs to a generator function for long. */
-function* readByRules(
-  whole: string,
-  traits: Parameters<typeof searchLists>[1],
-  refuse: (refused: Reason, at: Span) => void,
-): Generator<void, readonly ContextList[]> {
-  const { lists, refusals } = yield* searchLists(whole, traits)
-  const reason = reasonOutside(whole, refusals)
-  for (const { refused, at } of refusals) refuse((refused === 'no_evidence' && reason) || refused, at)
-  return lists
 }
 
 /** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
@@ -253,23 +250,16 @@ function leaveOutTurns<List extends ContextList>(
   })
 }
 
-/** Clamps an offset to its text, because a list may end in the separator between two texts. */
-function withinText(at: PromptContext['annotateAt'], texts: readonly string[]): PromptContext['annotateAt'] {
-  return at && { text: at.text, offset: Math.min(at.offset, texts[at.text]!.length) }
-}
-
-/**
- * Builds a context of unlabelled blocks, each given with its text. Without markup a block is its content and the
- * whitespace around it.
- */
+/** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */
 function unlabelled(
-  blocks: readonly (readonly [string, ContextSlot])[],
+  slots: readonly ContextSlot[],
+  texts: readonly string[],
   { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
 ): PromptContext {
   return {
-    slots: blocks.map(([, slot]) => slot),
-    blocks: blocks.map(([text, { start, end }]) => toBlockId(text.slice(start, end))),
-    contents: blocks.map(([text, { content }]) => toBlockId(text.slice(content.start, content.end))),
+    slots,
+    blocks: slots.map(({ text, start, end }) => toBlockId(texts[text]!.slice(start, end))),
+    contents: slots.map(({ text, content }) => toBlockId(texts[text]!.slice(content.start, content.end))),
     positional: false,
     labelPrefix: '',
     annotateAt,

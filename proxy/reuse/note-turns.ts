@@ -1,6 +1,5 @@
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import { mayChange } from '../prompt/certain-list.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
 interface OrderedContext extends SentOrder {
@@ -46,7 +45,7 @@ export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnK
 
 /** Returns where blocks are that might not be found again, because chunks and templates change. */
 function spansOf(ordered: readonly OrderedContext[]): { spans?: number[][]; labels?: number[][] } {
-  const certain = ordered.flatMap(({ found }) => (mayChange(found) ? [found.certain!] : []))
+  const certain = ordered.flatMap(({ found }) => found.certain ?? [])
   if (certain.length === 0) return {}
   const spans = certain.map((own) => [...own.spans])
   const labels = certain.map((own) => [...own.labels])

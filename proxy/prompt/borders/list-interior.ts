@@ -1,7 +1,9 @@
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findLastRule, type LineNote, type LineNotes } from '../scan/find-line-notes.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findInnerClosings } from './find-numbered-closings.ts'
+import { asks } from './cue-lines.ts'
+import { findInnerClosings } from './list-closings.ts'
+import { findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
 export interface Quotes {
@@ -20,6 +22,24 @@ function isQuotedBy(text: string, from: number, end: number, open: string, close
   return end - start > 1 && text[start] === open && text[end - 1] === close
 }
 
+/** Returns the end of the sign that closes the last block: as many signs as opened it, once at the end of a line. */
+export function findQuoteEnd(text: string, from: number, { open, close }: Quotes, limit: number): number | undefined {
+  const start = findContentStart(text, from, limit)
+  let count = 0
+  while (text[start + count] === open) count++
+  if (count === 0) return undefined
+  const sign = close.repeat(count)
+  let found: number | undefined
+  for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
+    const end = at + count
+    const lineEnd = findLineEnd(text, end)
+    if (findContentStart(text, end, lineEnd) < lineEnd) continue
+    if (found !== undefined) return undefined
+    found = end
+  }
+  return found
+}
+
 /** What a list's blocks, except the last, contain. Such things cannot mark the end of the last block. */
 export interface Interior {
   /** Where each of these blocks ends. */
@@ -30,8 +50,8 @@ export interface Interior {
   readonly endsInRule: boolean
   readonly heading: boolean
   readonly cues: ReadonlySet<string>
-  /** Number of blocks with a paragraph that begins like a question to the model. */
-  readonly questions: number
+  /** Only some have a paragraph that begins like a question to the model: it may be the prompt's. */
+  readonly holdsQuestion: boolean
   /** Each of them is between two rules, of which one may be its own. */
   readonly doubled: boolean
   /** The rule after each of them. */
@@ -67,7 +87,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     endsInRule: !separated && bodies.some(({ rule }) => rule !== undefined),
     heading: all.some(({ kind }) => kind === 'heading'),
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
-    questions: inside.filter((own) => own.some(isQuestion)).length,
+    holdsQuestion: areSome(inside.map((own) => own.some(asks))),
     doubled: separated && bodies.every(({ start, rule }) => findLastRule(text, start, rule!.bodyEnd) !== undefined),
     separator: separated ? separator : undefined,
     closed: closings !== undefined,
@@ -76,8 +96,13 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
         bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
     ),
     // a line that ends all of them is of their form
-    endsInHeading: headings.some(Boolean) && (bodies.length === 1 || new Set(headings).size > 1),
+    endsInHeading: areSome(headings),
   }
+}
+
+/** Returns whether some blocks have what the others do not, or the only one has it. */
+function areSome(values: readonly (string | boolean | undefined)[]): boolean {
+  return values.some(Boolean) && (values.length === 1 || new Set(values).size > 1)
 }
 
 // of some 13,000 documents of real retrievals two end with a paragraph like this
@@ -100,10 +125,6 @@ function findInside(notes: readonly LineNote[], from: number, to: number): LineN
   return notes.slice(first, last)
 }
 
-function isQuestion({ kind, behindBlank }: LineNote): boolean {
-  return behindBlank && typeof kind === 'object' && kind.question
-}
-
 /** Returns whether two rules follow a last block: one of them may be its own. */
 export function endsInOwnRule(text: string, end: number): boolean {
   const rules = text
@@ -112,4 +133,21 @@ export function endsInOwnRule(text: string, end: number): boolean {
     .filter((line) => line.trim() !== '')
   const [first = '', second = ''] = rules.map((line) => line.trim())
   return first === second && isRule(first, 0, first.length)
+}
+
+/** Returns the texts behind the labels of all blocks, the last one up to `limit`. */
+export function readBodies(text: string, labels: readonly Label[], { ends }: Interior, limit: number): string[] {
+  return labels.map(({ end }, i) => text.slice(end, ends[i] ?? limit))
+}
+
+/** Returns whether the last of these bodies has no more lines than the others. A further line may be of the prompt. */
+export function isNoLonger(bodies: readonly string[]): boolean {
+  const counts = bodies.map((body) => body.trim().split('\n').length)
+  return counts.pop()! <= Math.max(...counts)
+}
+
+/** Returns whether a paragraph of the last body, but none of the others, begins with a short line and a colon. */
+export function announcesAlone(bodies: readonly string[]): boolean {
+  const announcing = bodies.map((body) => findAnnouncements(body).length > 0)
+  return announcing.pop() === true && !announcing.includes(true)
 }

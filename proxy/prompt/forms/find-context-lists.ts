@@ -1,6 +1,5 @@
-import { findClosingEnd } from '../borders/find-closing-line.ts'
+import { findClosingEnd } from '../borders/list-closings.ts'
 import { type ContextList, mostBlocks, startOf } from '../context-list.ts'
-import { finish } from '../finish.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
@@ -30,15 +29,10 @@ export function findContextLists(text: string, traits: TextTraits = {}): Context
 
 /** Like `findContextLists`, but also returns what is left alone and why. */
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
-  return finish(searchLists(text, traits))
-}
-
-/** Like `findSureLists`, but yields every few thousand lines. */
-export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
-  const marks = yield* readMarks(text, traits)
+  const marks = readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
   const unbalanced = findUnbalanced(marks.tags)
-  const torn = findTorn(unbalanced)
+  const torn = [...unbalanced.values()].find(({ name }) => isKin(name) && !genericTags.has(name))
   if (torn !== undefined) return refuse('torn_tags', text, torn.start)
   const search = new ListSearch(marks, new Set(unbalanced.keys()))
   const lists = search.findAll()
@@ -53,18 +47,10 @@ function refuse(refused: Reason, text: string, start = 0): FoundLists {
 }
 
 /**
- * Finds a tag without a partner, if its name is one for documents that also occurs in pairs. Documents then contain
- * such tags themselves, and the end of a document looks like an example inside another. It is better to find
- * no list than to tear a document apart. Of tags for any kind of data, only the lists they form are left alone.
- */
-function findTorn(unbalanced: ReadonlyMap<string, Tag>): Tag | undefined {
-  for (const [name, tag] of unbalanced) if (isKin(name) && !genericTags.has(name)) return tag
-  return undefined
-}
-
-/**
- * Returns the first tag without a partner of each name that also occurs in pairs. Tags merely mentioned within a line
- * do not count, nor do tags that are never closed, as in HTML.
+ * Returns the first tag without a partner of each name that also occurs in pairs: documents contain such tags
+ * themselves, and the end of a document looks like an example inside another. It is better to find no list than to
+ * tear a document apart; of tags for any kind of data, only the lists they form are left alone. Tags merely mentioned
+ * within a line do not count, nor do tags that are never closed, as in HTML.
  */
 function findUnbalanced(tags: readonly Tag[]): ReadonlyMap<string, Tag> {
   const paired = new Set<string>()

@@ -1,5 +1,5 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import { isInstruction } from '../borders/find-list-tail.ts'
+import { isInstruction } from '../borders/prompt-lines.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'

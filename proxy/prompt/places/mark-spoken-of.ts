@@ -1,7 +1,7 @@
 import { groupBy } from '#index/group-by.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
-import { outsideBlocks } from '../borders/find-numbered-closings.ts'
+import { outsideBlocks } from '../borders/list-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'

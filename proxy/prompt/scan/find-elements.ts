@@ -1,6 +1,5 @@
 import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
-import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
 import { containerNames, strongTags, weakTags } from './words/vocabulary.ts'
@@ -43,6 +42,11 @@ export const genericTags: ReadonlySet<string> = new Set([
   'evidence',
 ])
 
+// words that announce lists; `the document:` announces a single document, with rules inside
+const ANNOUNCED =
+  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
+const LONGEST_ANNOUNCEMENT = 120
+
 // containers nested deeper than in any template are content
 const MOST_DEPTH = 4
 
@@ -84,7 +88,11 @@ class ElementWalk {
 
   /** Returns whether the words before a tag in its line announce a list. */
   #isAnnounced({ start, name, closing, partner }: Tag): boolean {
-    return !closing && partner !== undefined && isKin(name) && announcesBlocks(this.#marks.text, start)
+    if (closing || partner === undefined || !isKin(name)) return false
+    // a whole prompt may be one line of many elements
+    const before = this.#marks.text.slice(Math.max(0, start - LONGEST_ANNOUNCEMENT), start)
+    const line = before.slice(before.lastIndexOf('\n') + 1).trim()
+    return line.length < LONGEST_ANNOUNCEMENT && /[:：](?:\*\*)?$|^#{1,6}\s/.test(line) && ANNOUNCED.test(line)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

@@ -1,5 +1,5 @@
 import { type Cue, readCue } from './find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd, isRule } from './find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 
 /** A line that may separate a list's last block from the text after it. */
@@ -91,6 +91,13 @@ function isTitledRule(text: string, first: number, end: number): boolean {
 export function levelOf(text: string, line: number): number {
   HEADING.lastIndex = line
   return HEADING.exec(text)?.[1]?.length ?? 0
+}
+
+/** Returns the rule right before a list, if there is one. */
+export function findRuleBefore(text: string, { notes }: LineNotes, listStart: number): string | undefined {
+  const note = notes[findIndexFrom(notes, listStart) - 1]
+  const isAbove = note?.kind === 'rule' && findContentStart(text, note.end, listStart) === listStart
+  return isAbove ? text.slice(note.start, note.end).trim() : undefined
 }
 
 /** Returns the rule that is the last line of a block's body, and where the body ends without it. */

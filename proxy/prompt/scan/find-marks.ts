@@ -1,8 +1,10 @@
-import { findLineEnd } from './find-edges.ts'
+import { findLineEnd, isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
+import { type Fence, readFence } from './find-fences.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
-import { addInlineHeads } from './labels/find-record-head.ts'
-import { countMarks, type LineMarks, LineReader } from './line-reader.ts'
+import { readLabel } from './labels/find-labels.ts'
+import { addInlineHeads, readRecordHead, toRecordLabel } from './labels/find-record-head.ts'
+import type { Label } from './labels/label.ts'
 import { type ToolKind, toToolKind } from './words/tool-kind.ts'
 
 /** What is known about a text besides its characters. */
@@ -19,8 +21,12 @@ export interface TextTraits {
   readonly sorted?: boolean
 }
 
+export interface Place {
+  readonly start: number
+}
+
 /** Everything in a text that may be part of a list, in order, at any position. */
-export interface Marks extends LineMarks {
+export interface Marks {
   readonly text: string
   readonly turns: readonly Turn[]
   readonly tags: readonly Tag[]
@@ -30,6 +36,20 @@ export interface Marks extends LineMarks {
   readonly asked: boolean
   /** Kind of the tool that returned the text, if it has a name. */
   readonly source: ToolKind | undefined
+  readonly labels: Label[]
+  readonly fences: Fence[]
+  /** Lines that may begin with a bullet or a number. */
+  readonly bullets: Place[]
+  /**
+   * Where a JSON array or object may begin: at the beginning of a line, after a tag there, or after words and a colon.
+   */
+  readonly values: Place[]
+  /** Lines of three quotes. */
+  readonly quotes: Place[]
+  /** Lines that begin with a field for text, such as `Content: …`. */
+  readonly contents: Place[]
+  /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
+  readonly bolds: Place[]
 }
 
 // a million tokens are about 100,000 lines; a text with more marks than that is an attack and has no list
@@ -39,38 +59,151 @@ const MOST_LINES = 300_000
 // a text with more repeated forms of labels is not of any kind we know
 const MOST_FORMS = 24
 
-/** Lines read per step. Reading a few thousand lines takes milliseconds. */
-const LINES_A_STEP = 2_048
-
-/** Reads a text once, and yields every few thousand lines. Returns undefined if it has absurdly many marks. */
-export function* readMarks(
-  text: string,
-  { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits,
-): Generator<void, Marks | undefined> {
+/** Reads a text once. Returns undefined if it has absurdly many marks. */
+export function readMarks(text: string, traits: TextTraits): Marks | undefined {
+  const { whole = false, rendered = false, asked = false, tool, sorted = false } = traits
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length, isAnswer: false }]
   if (tags === undefined || turns === undefined) return undefined
-  const reader = new LineReader(text)
+  const source = sorted ? 'read' : toToolKind(tool)
+  const ofLines = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
+  const marks: Marks = { text, turns, tags, whole, asked, source, ...ofLines }
+  return readLines(marks) ? marks : undefined
+}
+
+function readLines(marks: Marks): boolean {
+  const { text, labels, fences, bullets, values, quotes, contents, bolds } = marks
+  const reader = new LineReader(marks)
   let lines = 0
   for (let line = 0, end = 0; line < text.length; line = end + 1) {
     end = findLineEnd(text, line)
     reader.read(line, end)
-    if (
-      ++lines > MOST_LINES ||
-      (lines % 256 === 0 && countMarks(reader.marks) > MOST_MARKS) ||
-      reader.repeated > MOST_FORMS
+    if (++lines > MOST_LINES || reader.repeated > MOST_FORMS) return false
+    if (lines % 256 !== 0) continue
+    const count = [labels, fences, bullets, values, quotes, contents, bolds].reduce(
+      (sum, { length }) => sum + length,
+      0,
     )
-      return undefined
-    if (lines % LINES_A_STEP === 0) yield
+    if (count > MOST_MARKS) return false
   }
-  // not a spread of the marks: that leaves 3 KB that only a full collection removes
-  return Object.assign(reader.marks, {
-    labels: addInlineHeads(text, reader.marks.labels),
-    text,
-    turns,
-    tags,
-    whole,
-    asked,
-    source: sorted ? 'read' : toToolKind(tool),
-  } as const)
+  addInlineHeads(text, labels)
+  return true
+}
+
+// deeper is code, but fences may be deeper inside Markdown lists
+const MOST_LABEL_INDENT = 3
+const MOST_FENCE_INDENT = 16
+
+const LINE_FEED = 10
+const ASTERISK = 42
+
+// maximum distance from the line's beginning to a colon that ends a field name or announces a value
+const FURTHEST_COLON = 61
+
+const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
+const MOST_SIGNS_BEFORE_VALUE = 10
+
+const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
+const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
+
+/** Reads the lines of a text one after another and collects what may be part of a list. */
+class LineReader {
+  readonly #marks: Marks
+  /** For each form of labels, whether it occurred again. */
+  readonly #forms = new Map<string, boolean>()
+  /** How many did. */
+  repeated = 0
+  // most lines have no colon near their beginning
+  #nextColon = -1
+  #nextWideColon = -1
+
+  constructor(marks: Marks) {
+    this.#marks = marks
+  }
+
+  /** Reads the line from `line` to `lineEnd`. */
+  read(line: number, lineEnd: number): void {
+    const { text, fences, bullets } = this.#marks
+    let start = line
+    while (start - line < MOST_FENCE_INDENT && isBlank(text.charCodeAt(start))) start++
+    const code = text.charCodeAt(start)
+    if (start === text.length || code === LINE_FEED) return
+    const sign = text[start]!
+    if (sign === '`' || sign === '~') {
+      const fence = readFence(text, start)
+      if (fence !== undefined) fences.push(fence)
+      return
+    }
+    this.#readValue(sign, start)
+    if (start - line > MOST_LABEL_INDENT) return
+    if ((isDigit(code) || '-*+•'.includes(sign)) && !isRule(text, start, lineEnd)) bullets.push({ start: line })
+    this.#readHead(line, start)
+  }
+
+  /** Reads what may begin a JSON value, a quotation or bold text. */
+  #readValue(sign: string, start: number): void {
+    const { text, values, quotes, bolds } = this.#marks
+    if (sign === '{' || sign === '[') values.push({ start })
+    else if (sign === '"' && text.startsWith('"""', start)) quotes.push({ start })
+    if (sign !== '<') return
+    BOLD.lastIndex = start
+    if (BOLD.test(text)) bolds.push({ start: BOLD.lastIndex })
+    TAGGED_VALUE.lastIndex = start
+    if (TAGGED_VALUE.test(text)) values.push({ start: TAGGED_VALUE.lastIndex })
+  }
+
+  /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */
+  #readHead(line: number, start: number): void {
+    const { text, contents, values } = this.#marks
+    const label = readLabel(text, start)
+    const colon = this.#findColon(start)
+    const isNear = colon <= start + FURTHEST_COLON
+    const head =
+      label === undefined && isNear && mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
+    if (head === 'content') contents.push({ start })
+    const own = label ?? (head === undefined || head === 'content' ? undefined : toRecordLabel(text, start, head))
+    if (own !== undefined) {
+      this.#keep(own)
+    } else if (isNear && mayAnnounceValue(text, colon)) {
+      ANNOUNCED_VALUE.lastIndex = start
+      if (ANNOUNCED_VALUE.test(text)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+    }
+  }
+
+  #findColon(start: number): number {
+    const { text } = this.#marks
+    if (this.#nextColon < start) this.#nextColon = findSign(text, ':', start)
+    if (this.#nextWideColon < start) this.#nextWideColon = findSign(text, '：', start)
+    return Math.min(this.#nextColon, this.#nextWideColon)
+  }
+
+  #keep(label: Label): void {
+    const { labels } = this.#marks
+    const last = labels.at(-1)
+    // the last field of a record, or the label behind its fields, is no label of its own
+    if (last?.keys !== undefined && label.start < last.end) return
+    labels.push(label)
+    const known = this.#forms.get(label.form)
+    if (known === false) this.repeated++
+    this.#forms.set(label.form, known !== undefined)
+  }
+}
+
+function findSign(text: string, sign: string, from: number): number {
+  const found = text.indexOf(sign, from)
+  return found < 0 ? Number.POSITIVE_INFINITY : found
+}
+
+/** Returns whether a field name may end with this colon: whitespace, a non-ASCII character or a fullwidth colon. */
+function mayEndName(text: string, colon: number): boolean {
+  const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
+  const code = text.charCodeAt(at)
+  return isSpace(code) || code > 127 || text[colon] === '：'
+}
+
+/** Returns whether a JSON value follows this colon, ignoring the few signs that {@link ANNOUNCED_VALUE} skips. */
+function mayAnnounceValue(text: string, colon: number): boolean {
+  let at = colon + 1
+  while (at - colon <= MOST_SIGNS_BEFORE_VALUE && ' \t*'.includes(text[at] ?? '.')) at++
+  return text[at] === '{' || text[at] === '['
 }

@@ -13,12 +13,10 @@ export interface Tag {
 }
 
 /** An attribute of a tag. The value's offsets exclude its quotes. */
-interface Attribute {
+export interface Attribute {
   readonly name: string
-  readonly start: number
   readonly valueStart: number
   readonly valueEnd: number
-  readonly end: number
 }
 
 // a prompt with more tags than this is an attack, and the text then counts as having none of our forms
@@ -91,6 +89,6 @@ export function readAttributes(text: string, tag: Tag): Attribute[] {
     const end = from + match.index + whole.length
     const isQuoted = values[2] === undefined && whole !== name
     const valueEnd = isQuoted ? end - 1 : end
-    return { name: name!.toLowerCase(), start: end - whole.length, valueStart: valueEnd - value.length, valueEnd, end }
+    return { name: name!.toLowerCase(), valueStart: valueEnd - value.length, valueEnd }
   })
 }

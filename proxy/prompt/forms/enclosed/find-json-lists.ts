@@ -29,7 +29,6 @@ const LABEL_NAMES = [...idNames, 'document', 'doc', 'source_id']
 const MOST_LISTS = 1_000
 const MOST_AROUND = 500
 
-const OPEN_BRACKET = 91
 // classifiers have results too
 const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
@@ -51,10 +50,12 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
     if (start < at) continue
     at = fences.pass(at, start, region.end)
     if (at > start) continue
-    const read = readValue(marks, region, start)
-    at = read.at
-    if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
-    else if (read.list !== undefined) lists.push(read.list)
+    const value = readJsonValue(marks.text, start)
+    // if one attempt stops, the next begins there, so that no character is read twice
+    at = value.end
+    const list = readList(marks, region, start, value)
+    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: at } })
+    else if (list !== undefined) lists.push(list)
     if (lists.length + refusals.length > MOST_LISTS) return { lists: [], refusals }
   }
   return { lists, refusals }
@@ -62,22 +63,9 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
 
 const SILENT: Front = { isAnnounced: false, isSet: false }
 
-/** Reads the list at `start`, if there is one, and returns where reading continues. */
-function readValue(
-  marks: Marks,
-  region: Region,
-  start: number,
-): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
-  const value = readJsonValue(marks.text, start)
-  // if one attempt stops, the next begins there, so that no character is read twice
-  if (typeof value === 'number') return { at: value }
-  return { at: value.end, list: readList(marks, region, start, value) }
-}
-
 /** Returns whether an element may contain text. Numbers, as in `[1]`, do not. */
 function mayHoldText(text: string, { start }: JsonElement): boolean {
-  const first = text[start]
-  return first === '{' || first === '"'
+  return text[start] === '{' || text[start] === '"'
 }
 
 /** Returns the list in a JSON value, or why it is left alone. */
@@ -107,23 +95,19 @@ function readList(
     ...front,
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
-    isUnnamedTool: isUnnamedTool(marks),
+    isUnnamedTool: marks.whole && marks.source === undefined,
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
     isNamedTool: marks.source === 'other',
     isSorted: placesMatterAround(text, start, end, arrays),
   }
-  const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
+  const isStrings = (situation.isAnnounced || situation.isSearched) && text[start] === '['
   const judged = named
     .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
     .map(({ name, elements }) => ({ elements, reason: judgeResults(text, elements, name, situation) }))
-  const taken = judged.filter(({ reason }) => reason === undefined).map(({ elements }) => elements)
-  const strings = isStrings ? named.map(({ elements }) => elements).filter((texts) => isTexts(text, texts)) : []
-  const refused = judged.find(({ reason }) => reason !== undefined)?.reason
-  const largest = [...taken, ...strings].reduce<readonly JsonElement[] | undefined>(
-    (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
-    undefined,
-  )
-  if (largest === undefined) return refused
+  const taken = judged.filter(({ reason }) => reason === undefined)
+  const strings = isStrings ? named.filter(({ elements }) => isTexts(text, elements)) : []
+  const [largest] = [...taken, ...strings].map(({ elements }) => elements).sort((a, b) => lengthOf(b) - lengthOf(a))
+  if (largest === undefined) return judged[0]?.reason
   return arePaired(arrays, largest) ? 'named' : toList(text, largest, end)
 }
 
@@ -139,10 +123,6 @@ function arePaired(arrays: JsonValue['arrays'], texts: readonly JsonElement[]): 
   )
 }
 
-function isUnnamedTool({ source, whole }: Marks): boolean {
-  return whole && source === undefined
-}
-
 /** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
 function toWords(name: string): string {
   return partWords(name).replaceAll(/[ -]/g, '_')
@@ -150,12 +130,11 @@ function toWords(name: string): string {
 
 /** Returns whether members before or after the arrays of a value say how it is sorted, or name one by its place. */
 function placesMatterAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
-  const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
-  const from = Math.min(...spans.map((span) => span.from))
-  const to = Math.max(...spans.map((span) => span.to))
-  return [text.slice(start, Math.min(from, start + MOST_AROUND)), text.slice(to, Math.min(end, to + MOST_AROUND))].some(
-    (around) => isSorted(around) || namesPlaces(around),
-  )
+  const from = Math.min(...arrays.map(({ elements }) => elements[0]!.start))
+  const to = Math.max(...arrays.map(({ elements }) => elements.at(-1)!.end))
+  const front = text.slice(start, Math.min(from, start + MOST_AROUND))
+  const behind = text.slice(to, Math.min(end, to + MOST_AROUND))
+  return [front, behind].some((around) => isSorted(around) || namesPlaces(around))
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
@@ -196,7 +175,7 @@ function readFront(text: string, start: number): Front {
 }
 
 function isTexts(text: string, elements: readonly JsonElement[]): boolean {
-  return elements.every(({ start, end }) => text.charCodeAt(start) === 34 && end - start - 2 >= SHORTEST_TEXT)
+  return elements.every(({ start, end }) => text[start] === '"' && end - start - 2 >= SHORTEST_TEXT)
 }
 
 /** Returns the spans of the numbers or plain names that identify the elements, if all have the same member for it. */
@@ -216,7 +195,7 @@ function findLabels(text: string, elements: readonly JsonElement[]): Span[] | un
 
 function toLabel(text: string, member: JsonMember | undefined): Span | undefined {
   if (member === undefined) return undefined
-  const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
+  const quoted = text[member.start] === '"' ? 1 : 0
   const label = { start: member.start + quoted, end: member.end - quoted }
   return label.end - label.start <= 64 && plainId.test(text.slice(label.start, label.end)) ? label : undefined
 }

@@ -2,8 +2,7 @@ import type { BlockSpan, ContextList, FormId } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { closes, type Fence } from '../../scan/find-fences.ts'
-import type { Marks } from '../../scan/find-marks.ts'
-import type { Place } from '../../scan/line-reader.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')
@@ -38,10 +37,9 @@ export function findQuotedLists(marks: Marks, region: Region): ContextList[] {
 
 /** Finds files below their paths. Files that contain fenced code are found only if no text follows the last file. */
 function findFiles({ text }: Marks, fences: readonly Fence[], region: Region): ContextList[] {
-  const opened = fences.map((fence) => {
-    return toQuotation(text, region, fence.start, { start: fence.end + 1, end: fence.end + 1 }, fence.end)
-  })
-  const files = opened.filter(({ heading }) => PATH.test(heading))
+  const files = fences
+    .map(({ start, end }) => toQuotation(text, region, start, { start: end + 1, end: end + 1 }, end))
+    .filter(({ heading }) => PATH.test(heading))
   // most fenced code follows ordinary words
   if (files.length < 2) return []
   const lists = toLists(text, readFenced(text, fences, region), 'fenced')
@@ -102,26 +100,22 @@ function toQuotation(text: string, region: Region, open: number, inside: Quotati
   return { start: findContentStart(text, start, open), end, inside, heading }
 }
 
-function toLists(text: string, quotations: readonly Quotation[], form: FormId & ('quoted' | 'fenced')): ContextList[] {
+function toLists(text: string, quotations: readonly Quotation[], form: 'quoted' | 'fenced'): ContextList[] {
   const rows: Quotation[][] = []
   for (const quotation of quotations) {
-    const row = rows.at(-1)
-    const before = row?.at(-1)
+    const before = rows.at(-1)?.at(-1)
     const follows = before !== undefined && findContentStart(text, before.end, quotation.start) === quotation.start
-    if (follows && isAlike(before, quotation, form)) row!.push(quotation)
+    // all quotations have the same words above them, all files a path
+    if (follows && (form === 'fenced' || before.heading === quotation.heading)) rows.at(-1)!.push(quotation)
     else rows.push([quotation])
   }
-  return rows.flatMap((row) => (row.length > 1 && isList(row, form) ? [toList(text, row, form)] : []))
-}
-
-function isAlike(left: Quotation, right: Quotation, form: FormId): boolean {
-  return form === 'quoted' ? left.heading === right.heading : PATH.test(left.heading) && PATH.test(right.heading)
+  return rows.filter((row) => row.length > 1 && isList(row, form)).map((row) => toList(text, row, form))
 }
 
 function isList(row: readonly Quotation[], form: FormId): boolean {
-  const headings = new Set(row.map(({ heading }) => heading))
-  if (form === 'quoted') return MATERIAL.test(row[0]!.heading) && ':：'.includes(row[0]!.heading.at(-1) ?? ' ')
-  return headings.size === row.length && PATH.test(row[0]!.heading)
+  const [{ heading }] = row as [Quotation]
+  if (form === 'quoted') return MATERIAL.test(heading) && /[:：]$/.test(heading)
+  return row.every((file) => PATH.test(file.heading)) && new Set(row.map((file) => file.heading)).size === row.length
 }
 
 function toList(text: string, row: readonly Quotation[], form: FormId): ContextList {
@@ -140,21 +134,18 @@ const BREAKS = /(?:\s|<br ?\/?>)+$/i
 /** Finds the list whose blocks begin with bold HTML text naming their source and are separated by HTML line breaks. */
 export function findBoldLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
-  const bolds = findOwn(marks.bolds, region).filter(({ start }) => {
-    CREDIT.lastIndex = start
-    return CREDIT.test(text)
-  })
-  if (bolds.length < 2) return []
   const blocks: BlockSpan[] = []
-  for (const { start } of bolds) {
+  for (const { start } of findOwn(marks.bolds, region)) {
+    CREDIT.lastIndex = start
+    if (!CREDIT.test(text)) continue
     // the text is a single line, because the lines below it may belong to the prompt
     const lineEnd = findLineEnd(text, start)
     const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
     const limit = Math.min(lineEnd, next, region.end)
     const end = limit - (BREAKS.exec(text.slice(start, limit))?.[0].length ?? 0)
-    const goesOn = text.slice(lineEnd + 1, lineEnd + 6).toLowerCase()
-    if (!(goesOn.startsWith('<br') || next === limit)) return []
+    if (next !== limit && !/^<br/i.test(text.slice(lineEnd + 1, lineEnd + 4))) return []
     blocks.push({ start, end, contentStart: start, contentEnd: end })
   }
+  if (blocks.length < 2) return []
   return [{ blocks, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end: blocks.at(-1)!.end }]
 }

@@ -4,13 +4,14 @@ import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import { readAttributes } from '../../scan/find-tags.ts'
+import { type Attribute, readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, isDatedField, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
+const LONGEST_ID = 64
 const isLines = named('line lines linerange startline endline fromline toline linestart lineend')
 const isPage = named('page pagenumber pagelabel')
 
@@ -38,10 +39,9 @@ export function findTagLists(
     previous = element
   }
   const torn = new Set(unbalanced)
-  for (const [i, row] of rows.slice(1).entries()) {
-    const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
-    if (before.open.name !== behind.open.name) continue
-    if (region.container) torn.add(behind.open.name)
+  for (const [i, [first]] of rows.slice(1).entries()) {
+    const { name } = first!.open
+    if (region.container && rows[i]![0]!.open.name === name) torn.add(name)
   }
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
@@ -76,20 +76,19 @@ function isOther(name: string): boolean {
 }
 
 function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
-  const labels = row.map((element) => readLabels(text, element))
-  const origin = NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const attributes = row.map(({ open }) => readAttributes(text, open))
+  const labels = attributes.map((own) => findLabels(text, own))
+  const origin = NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((own) => textOf(text, own.get(name)))))
   const hasOrigins = origin !== undefined
-  const shared = idNames.find((name) => labels.every((label) => label.has(name))) ?? origin
+  const shared = idNames.find((name) => labels.every((own) => own.has(name))) ?? origin
   const blocks = row.map((element, i) => {
-    const own = labels[i]!
-    const label = own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
-    return toBlock(text, element, label)
+    const label = labels[i]!.get(shared ?? idNames.find((name) => labels[i]!.has(name)) ?? '')
+    return toBlock(text, element, attributes[i]!, label)
   })
-  const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
-    isOrdered: row.some(({ open }) => isOrdered(text, open, hasOrigins)) || areDated(text, row, hasOrigins),
-    positional: isRunning(ids),
+    isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)) || areDated(text, attributes, hasOrigins),
+    positional: isRunning(blocks.map(({ label }) => textOf(text, label))),
     labelPrefix: '',
     end: row.at(-1)!.end,
     form: 'tag',
@@ -100,8 +99,8 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
 }
 
 /** Returns whether an attribute other than the label says that the elements have an order. */
-function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
-  return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
+function areOrdered(text: string, attributes: readonly Attribute[], hasOrigins: boolean): boolean {
+  return attributes.some(({ name, valueStart, valueEnd }) => {
     // the words of an unquoted title look like attributes without values
     if (valueStart === valueEnd || idNames.includes(name)) return false
     // line numbers in different files are not an order
@@ -114,14 +113,12 @@ function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean):
  * Returns whether dates or pages in the elements' tags rise or fall throughout. Search results are sorted by rank
  * instead, and pages of different files are no order.
  */
-function areDated(text: string, row: readonly KinElement[], hasOrigins: boolean): boolean {
-  const dates: string[] = []
-  for (const { open } of row) {
-    const date = readAttributes(text, open).find(({ name }) => isDatedField(name) && !(hasOrigins && isPage(name)))
-    if (date === undefined) return false
-    dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
-  }
-  return areInOrder(dates)
+function areDated(text: string, all: readonly (readonly Attribute[])[], hasOrigins: boolean): boolean {
+  const dates = all.map((own) => own.find(({ name }) => isDatedField(name) && !(hasOrigins && isPage(name))))
+  if (dates.includes(undefined)) return false
+  return areInOrder(
+    dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + LONGEST_ID))),
+  )
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {
@@ -129,29 +126,31 @@ function textOf(text: string, label: BlockSpan['label']): string | undefined {
 }
 
 function areDistinct(values: readonly (string | undefined)[]): boolean {
-  return values.every((value) => value !== undefined) && new Set(values).size === values.length
+  return !values.includes(undefined) && new Set(values).size === values.length
 }
 
-function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
+function toBlock(
+  text: string,
+  { start, end, open, close }: KinElement,
+  attributes: readonly Attribute[],
+  label: BlockSpan['label'],
+): BlockSpan {
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
-  const ranked = readAttributes(text, open).filter(
-    ({ name, valueStart, valueEnd }) =>
-      valueStart !== label?.start && isRankingField(name, text.slice(valueStart, valueEnd)),
-  )
-  const ranks = ranked.map(({ name }) => name)
-  const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
-  return ranks.length === 0 ? block : { ranks, ...block }
+  const ranks = attributes
+    .filter(({ valueStart }) => valueStart !== label?.start)
+    .filter(({ name, valueStart, valueEnd }) => isRankingField(name, text.slice(valueStart, valueEnd)))
+    .map(({ name }) => name)
+  return { start, end, contentStart, contentEnd, ...(label && { label }), ...(ranks.length > 0 && { ranks }) }
 }
 
-function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
+/** Returns the values that may label an element, by name. */
+function findLabels(text: string, attributes: readonly Attribute[]): Map<string, BlockSpan['label']> {
   const labels = new Map<string, BlockSpan['label']>()
-  for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
-    const isLabel = idNames.includes(name) || NAME_ATTRIBUTES.includes(name)
-    const known = labels.has(name) || !isLabel
+  for (const { name, valueStart: start, valueEnd: end } of attributes) {
+    const isLabel = !labels.has(name) && (idNames.includes(name) || NAME_ATTRIBUTES.includes(name))
     // longer values cannot be plain ids, so they are not copied
-    if (known || valueEnd - valueStart > 64 || !plainId.test(text.slice(valueStart, valueEnd))) continue
-    labels.set(name, { start: valueStart, end: valueEnd })
+    if (isLabel && end - start <= LONGEST_ID && plainId.test(text.slice(start, end))) labels.set(name, { start, end })
   }
   return labels
 }

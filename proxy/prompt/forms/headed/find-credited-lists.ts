@@ -2,9 +2,8 @@ import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
-import type { Marks } from '../../scan/find-marks.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
 import { readCredits } from '../../scan/labels/find-record-head.ts'
-import type { Place } from '../../scan/line-reader.ts'
 
 const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
 

@@ -24,8 +24,14 @@ const DIRECTIONS =
   /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b|[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
 const LONGEST_HEADING = 120
 
+// the beginning of a guide's line, or an instruction to its reader
+const GUIDING =
+  /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
+const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
+
 /** Finds the memories of a region: bullets or numbers, one line each, below a line that announces memories. */
 export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
+  const { text } = marks
   const bullets = findOwn(marks.bullets, region)
   // most bullets have no such line before them and need not be read as lists
   if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
@@ -35,53 +41,40 @@ export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
   for (const { start: line } of bullets) {
     if (line < at) continue
     at = fences.pass(at, line, region.end)
-    const bullet = at > line ? undefined : readBullet(marks.text, line)
-    if (bullet === undefined) continue
-    const { items, end } = readRun(marks.text, line, bullet, findLimit(region, line))
+    if (at > line) continue
+    const items = readItems(text, line, region.elements[findIndexFrom(region.elements, line)]?.start ?? region.end)
+    const end = items.at(-1)?.end ?? line
     at = Math.max(end, line + 1)
     const isList =
-      items.length > 1 &&
-      isAnnounced(marks, region, line) &&
-      areFacts(marks.text, items) &&
-      endsHere(marks.text, end, region.end)
-    if (isList) lists.push(toList(marks.text, items, end))
+      items.length > 1 && isAnnounced(marks, region, line) && areFacts(text, items) && endsHere(text, end, region.end)
+    if (isList) lists.push(toList(text, items, end))
   }
   return lists
 }
 
-function findLimit({ end, elements }: Region, from: number): number {
-  return Math.min(end, elements[findIndexFrom(elements, from)]?.start ?? end)
-}
-
-interface Run {
-  readonly items: readonly BlockSpan[]
-  readonly end: number
-}
-
-/** Reads consecutive bullets like the first one, with the lines indented below them. */
-function readRun(text: string, first: number, { form, indent }: Bullet, limit: number): Run {
+/** Reads consecutive bullets like the one in the line at `first`, with the lines indented below them. */
+function readItems(text: string, first: number, limit: number): readonly BlockSpan[] {
   const items: BlockSpan[] = []
-  let end = first
-  let isBehindBlank = false
+  let shape: string | undefined
   for (let line = first; line < limit; line = findLineEnd(text, line) + 1) {
     const lineEnd = Math.min(findLineEnd(text, line), limit)
-    const content = findContentStart(text, line, lineEnd)
-    if (content === lineEnd) {
-      isBehindBlank = true
-      continue
-    }
-    const bullet = readBullet(text, line)
+    const start = findContentStart(text, line, lineEnd)
+    if (start === lineEnd) return items
+    const end = findContentEnd(text, line, lineEnd)
+    BULLET.lastIndex = line
+    const [whole = '', indent = '', sign = ''] = BULLET.exec(text) ?? []
+    // what all bullets of one list have in common: their indentation and their sign
+    const own = indent + sign.replace(/^\d+/, '1')
+    shape ??= own
     const previous = items.at(-1)
-    if (bullet?.form === form && !isBehindBlank) {
-      end = findContentEnd(text, line, lineEnd)
-      const label = bullet.label && { label: bullet.label }
-      items.push({ start: content, end, contentStart: bullet.end, contentEnd: end, ...label })
-    } else if (previous !== undefined && !isBehindBlank && content - line > indent) {
-      end = findContentEnd(text, line, lineEnd)
+    if (sign !== '' && own === shape) {
+      const label = sign.length > 1 ? { label: { start, end: start + sign.length - 1 } } : undefined
+      items.push({ start, end, contentStart: line + whole.length, contentEnd: end, ...label })
+    } else if (previous !== undefined && start - line > shape.search(/\S/)) {
       items[items.length - 1] = { ...previous, end, contentEnd: end }
-    } else break
+    } else return items
   }
-  return { items, end }
+  return items
 }
 
 function isAnnounced({ text, tags }: Marks, region: Region, line: number): boolean {
@@ -90,47 +83,29 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
     const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
     return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
   }
-  return isHeading(text, region, end)
-}
-
-/** Returns whether the line that ends here is a heading for memories. */
-function isHeading(text: string, region: Region, end: number): boolean {
   const start = text.lastIndexOf('\n', end - 1) + 1
-  if (end - start > LONGEST_HEADING || !mayBeHeading(text, Math.max(start, region.start), end)) return false
+  if (end - start > LONGEST_HEADING) return false
   const heading = text.slice(Math.max(start, region.start), end).trim()
-  return /^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading) && isOfMemories(heading)
+  if (!/^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading)) return false
+  const words = heading.replaceAll('_', ' ')
+  return MEMORIES.test(words) && !DIRECTIONS.test(heading.startsWith('<') ? words : heading)
 }
-
-/** Returns whether a line, given from its first to its last character, begins or ends like a heading. */
-function mayBeHeading(text: string, start: number, end: number): boolean {
-  return ':：*]>'.includes(text[end - 1]!) || text[findContentStart(text, start, end)] === '#'
-}
-
-// the beginning of a guide's line, or an instruction to its reader
-const GUIDING =
-  /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
 
 /**
  * Returns whether most of these items state facts about somebody, and do not begin like a guide's line of code or bold
  * name.
  */
 function areFacts(text: string, items: readonly BlockSpan[]): boolean {
-  const facts = items.map(({ contentStart, contentEnd }) => text.slice(contentStart, contentEnd))
-  return facts.filter((fact) => GUIDING.test(fact)).length * 3 < facts.length
-}
-
-function isOfMemories(heading: string): boolean {
-  const words = heading.replaceAll('_', ' ')
-  return MEMORIES.test(words) && !DIRECTIONS.test(heading.startsWith('<') ? words : heading)
+  const guiding = items.filter(({ contentStart, contentEnd }) => GUIDING.test(text.slice(contentStart, contentEnd)))
+  return guiding.length * 3 < items.length
 }
 
 /** Returns whether the last bullet certainly ends here. A line below it may belong to it. */
 function endsHere(text: string, end: number, limit: number): boolean {
   const line = findLineEnd(text, end) + 1
-  if (line >= limit) return true
-  const start = findContentStart(text, line, findLineEnd(text, line))
-  if (start >= Math.min(limit, findLineEnd(text, line))) return true
-  return text[start] === '<' || text[start] === '#' || readCue(text, line)?.question === true
+  const lineEnd = Math.min(limit, findLineEnd(text, line))
+  const start = findContentStart(text, line, lineEnd)
+  return line >= limit || start >= lineEnd || '<#'.includes(text[start]!) || readCue(text, line)?.question === true
 }
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
@@ -138,30 +113,4 @@ function toList(text: string, items: readonly BlockSpan[], end: number): Context
   // numbers that do not count up from the first are the writer's own, so we must not refer to them
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
   return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
-}
-
-const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
-
-/** The beginning of a list item. */
-interface Bullet {
-  /** Where its text begins. */
-  readonly end: number
-  /** Its kind and indentation, equal for all bullets of one list. */
-  readonly form: string
-  readonly indent: number
-  /** The digits of a number. */
-  readonly label: { readonly start: number; readonly end: number } | undefined
-}
-
-/** Reads the bullet of the line that begins at `line`. Returns undefined if there is none. */
-function readBullet(text: string, line: number): Bullet | undefined {
-  BULLET.lastIndex = line
-  const match = BULLET.exec(text)
-  if (match === null) return undefined
-  const indent = match[1]!.length
-  const sign = match[2]!
-  const isNumber = sign.length > 1
-  const start = line + indent
-  const label = isNumber ? { start, end: start + sign.length - 1 } : undefined
-  return { end: line + match[0].length, form: `${indent}${isNumber ? sign.at(-1) : sign}`, indent, label }
 }

@@ -101,7 +101,6 @@ export function skipColon(text: string, at: number): number {
 
 /** Returns the signs that close these. */
 function toClosing(signs: string): string {
-  if (signs.startsWith('<!--')) return '-->'
   return Array.from(signs.slice(signs.lastIndexOf(' ', signs.length - 2) + 1).trim())
     .reverse()
     .map((sign) => MIRRORED[sign] ?? sign)

@@ -74,15 +74,15 @@ export function readFields(text: string, start: number): RecordHead | undefined 
     keys.push(field.key)
     number ??= readNumber(text, field)
     const end = findLineEnd(text, at)
-    if (isContent(field.key) || isLastLine(text, end)) return toLast(text, field, end, keys, number)
+    if (isContent(field.key) || isLastLine(text, end)) return readLast(text, field, end, keys, number)
     if (end - at > LONGEST_VALUE) return undefined
     at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
   }
   return undefined
 }
 
-/** Returns the head that ends with this field, which holds the text, or which nothing or a blank line follows. */
-function toLast(
+/** Returns the head that ends with this field, which holds the text, or which a blank line or nothing follows. */
+function readLast(
   text: string,
   { key, end }: Field,
   lineEnd: number,
@@ -90,7 +90,19 @@ function toLast(
   number: RecordHead['number'],
 ): RecordHead | undefined {
   if (isContent(key)) return keys.length > 1 ? toHead('content', end, keys, number) : undefined
-  return lineEnd - end > LONGEST_VALUE ? undefined : toClosed(text, lineEnd, keys, number)
+  const content = findContentStart(text, lineEnd, text.length)
+  const isHead = content < text.length && lineEnd - end <= LONGEST_VALUE && areMetadata(keys)
+  return isHead ? toHead('metadata', content, keys, number) : undefined
+}
+
+function toHead(
+  kind: RecordHead['kind'],
+  end: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead {
+  const isWeak = !(keys.some(isOrigin) || (keys.some(isContent) && keys.length > 2))
+  return { end, kind, keys: keys.join(), number, isWeak }
 }
 
 /** Returns whether a blank line or nothing follows the line that ends at `end`. */
@@ -100,19 +112,11 @@ function isLastLine(text: string, end: number): boolean {
   return next < text.length && findContentStart(text, end + 1, next) === next
 }
 
-/** Returns the head that ends with this line, which is followed by a blank line or nothing. */
-function toClosed(
-  text: string,
-  lineEnd: number,
-  keys: readonly string[],
-  number: RecordHead['number'],
-): RecordHead | undefined {
+/** Returns whether fields above a blank line are those of a record. */
+function areMetadata(keys: readonly string[]): boolean {
   // lines of prose also begin with words and a colon, while a metadata store names its fields like variables
-  const isNamed = keys.length > 1 && keys.every((key) => isNaming(key) || isDescribing(key))
-  const areKnown = isNamed && keys.some(isOrigin)
-  if (!areKnown && !keys.every((key) => IDENTIFIER.test(key))) return undefined
-  const content = findContentStart(text, lineEnd, text.length)
-  return content < text.length ? toHead('metadata', content, keys, number) : undefined
+  if (keys.every((key) => IDENTIFIER.test(key))) return true
+  return keys.length > 1 && keys.some(isOrigin) && keys.every((key) => isNaming(key) || isDescribing(key))
 }
 
 function isKnown(key: string): boolean {
@@ -141,17 +145,6 @@ function readNumber(text: string, { key, end: from }: Field): RecordHead['number
   const start = findContentStart(text, from, findLineEnd(text, from))
   const end = findContentEnd(text, start, findLineEnd(text, start))
   return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
-}
-
-function toHead(
-  kind: RecordHead['kind'],
-  end: number,
-  keys: readonly string[],
-  number: RecordHead['number'],
-): RecordHead {
-  const hasContent = keys.some(isContent)
-  const isWeak = !(keys.some(isOrigin) || (hasContent && keys.length > 2))
-  return { end, kind, keys: keys.join(), number, isWeak }
 }
 
 /**
@@ -211,14 +204,19 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
  * Adds the first record of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
  * more than the others below such words. The other records show what it looks like.
  */
-export function addInlineHeads(text: string, labels: readonly Label[]): readonly Label[] {
-  const first = new Map<string, Label>()
+export function addInlineHeads(text: string, labels: Label[]): void {
+  const forms = new Set<string>()
+  const added: Label[] = []
   for (const label of labels) {
-    const form = label.form + (label.keys ?? '')
-    if (label.keys !== undefined && !first.has(form)) first.set(form, label)
+    const form = label.form + label.keys
+    if (label.keys === undefined || forms.has(form)) continue
+    forms.add(form)
+    const first = findRecord(text, label, label.keys)
+    if (first !== undefined) added.push(first)
   }
-  const added = [...first.values()].flatMap((label) => findRecord(text, label, label.keys!) ?? [])
-  return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
+  if (added.length === 0) return
+  labels.push(...added)
+  labels.sort((a, b) => a.start - b.start)
 }
 
 /** Finds a record after words, before the first record of its form. */
@@ -227,7 +225,6 @@ function findRecord(text: string, { start, form }: Label, keys: string): Label |
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
   if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
   const head = readFields(text, at)
-  if (head?.keys !== keys) return undefined
-  const label = toRecordLabel(text, at, head)
-  return label.form === form ? label : undefined
+  const label = head?.keys === keys ? toRecordLabel(text, at, head) : undefined
+  return label?.form === form ? label : undefined
 }

@@ -1,7 +1,26 @@
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import { isPromptHeading } from './find-prompt-heading.ts'
+
+/* What lines of a prompt look like behind its last block: headings, instructions, questions and remarks. */
+
+const QUALITY =
+  "the|your|my|our|users?|user['’]s|current|new|next|final|important|additional|general|special|output|response|answer|answering|citation|example|sample|system|chat|conversation|message|previous|how to|what to"
+const NOUN =
+  'instructions?|rules?|guidelines?|requirements?|constraints?|tasks?|questions?|quer(?:y|ies)|answers?|responses?|respond|reply|requests?|inputs?|outputs?|formats?|history|conversation|messages?|users?|goals?|objectives?|role|persona|style|tone|reminders?|directives?|prompt|cite|citations?|do'
+const FOREIGN =
+  'anweisungen|aufgaben?|regeln|hinweise?|ausgabe|consignes|règles|instrucciones|reglas|regras|instruções|regole|istruzioni|правила|инструкции|القواعد|تعليمات|指令|指示|要求|任务|规则|注意|问题|输出|ルール|規則|규칙|지침'
+const TITLE = new RegExp(
+  `^#{1,6}[ \\t]*(?:\\d{1,2}[.)]?[ \\t]+)?(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:(?:${NOUN})(?!\\p{L})|${FOREIGN})[^\\n]{0,40}$`,
+  'iu',
+)
+// `Requirements:`, alone on its line; `Output:` and `Response:` are parts of examples in documents
+const ANNOUNCED =
+  'instructions?|rules|guidelines|requirements|constraints|tasks?|reminders?|directives|(?:chat |conversation )?history|conversation|(?:example|sample) (?:answer|output|response|question)s?|(?:output|answer|response) formats?'
+const LINE = new RegExp(
+  `^(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:${ANNOUNCED}|${FOREIGN})(?: so far)?[^\\n\\p{L}]{0,8}[:：](?:\\*\\*)?$`,
+  'iu',
+)
+const LONGEST_TITLE = 100
 
 const ASKING =
   /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
@@ -15,7 +34,7 @@ const OF_THE_PROMPT_ELSEWHERE =
 // short requests to answer in some way, and remarks about the user, the time and the answer
 const REMARK =
   /^(?:(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$)/iu
-const ANNOUNCEMENT =
+const OPENING_LINE =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
 const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
@@ -24,41 +43,13 @@ const LONGEST_QUESTION = 500
 const MOST_LINES = 3
 const LONGEST_ANNOUNCEMENT = 100
 
-/** What is known about the text between a last block and its bound. */
-interface Tail {
-  /** Its last paragraph is the question, because no cue follows. */
-  readonly asked: boolean
-  /** It is inside an element, quotation or fence around the list, and the question is outside. */
-  readonly enclosed: boolean
-}
-
 /**
- * Returns whether the text after the blank line at `paragraph`, up to `bound`, may continue the last block, so that the
- * end of the block is uncertain. Paragraphs of a document look like what a user writes between a list and a question.
+ * Returns whether a heading belongs to a prompt, such as `## Instructions`. Headings of documents may have any other
+ * title.
  */
-export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked, enclosed }: Tail): boolean {
-  const { text } = marks
-  const start = findContentStart(text, paragraph, bound)
-  if (start === bound) return false
-  const end = findParagraphEnd(text, start, bound)
-  const next = findContentStart(text, end, bound)
-  // if no cue follows, the last paragraph is the question
-  if (asked && next === bound) return false
-  if (enclosed) return true
-  if (isPrompt(text, start)) return false
-  // a document may ask, too: behind the question there are at most remarks on the answer
-  return !isQuestion(text, start, end) || !areRemarks(text, next, bound) || readCue(text, bound)?.question === true
-}
-
-const POLITE = /^\(?(?:please |kindly |bitte )?|\)$/gi
-
-function areRemarks(text: string, from: number, bound: number): boolean {
-  for (let start = from; start < bound; ) {
-    const end = findParagraphEnd(text, start, bound)
-    if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim().replace(POLITE, ''))) return false
-    start = findContentStart(text, end, bound)
-  }
-  return true
+export function isPromptHeading(text: string, start: number): boolean {
+  const line = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_TITLE)).trim()
+  return TITLE.test(line)
 }
 
 /** Returns the end of the last line of the paragraph that contains the line at `start`. */
@@ -77,7 +68,7 @@ function isPrompt(text: string, start: number): boolean {
   if (readCue(text, line) !== undefined) return true
   const first = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_QUESTION)).trim()
   if (isPromptHeading(text, start) || isRule(text, start, findLineEnd(text, start))) return true
-  if (first.length <= LONGEST_ANNOUNCEMENT && ANNOUNCEMENT.test(first)) return true
+  if (first.length <= LONGEST_ANNOUNCEMENT && OPENING_LINE.test(first)) return true
   return isInstruction(first)
 }
 
@@ -91,6 +82,24 @@ function isQuestion(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_QUESTION) return false
   const paragraph = text.slice(start, end).trim()
   return !paragraph.includes('\n') && '?？'.includes(paragraph.at(-1) ?? ' ')
+}
+
+const POLITE = /^\(?(?:please |kindly |bitte )?|\)$/gi
+
+/** Returns whether the text from the paragraph at `start` to a cue or the end at `bound` certainly is of the prompt. */
+export function isPromptFrom(text: string, start: number, bound: number): boolean {
+  if (isPrompt(text, start)) return true
+  // a document may ask, too: behind the question there are at most remarks on the answer
+  const end = findParagraphEnd(text, start, bound)
+  return isQuestion(text, start, end) && areRemarks(text, end, bound) && readCue(text, bound)?.question !== true
+}
+
+function areRemarks(text: string, from: number, bound: number): boolean {
+  const start = findContentStart(text, from, bound)
+  if (start === bound) return true
+  const end = findParagraphEnd(text, start, bound)
+  if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim().replace(POLITE, ''))) return false
+  return areRemarks(text, end, bound)
 }
 
 /**
@@ -140,4 +149,18 @@ function findLastParagraph(text: string, from: number, end: number): number | un
     start = line
   }
   return undefined
+}
+
+// behind a blank line, `Instrucciones:`, but no line of code
+const ANNOUNCEMENT =
+  /(?<=\n[ \t]*\r?\n)[ \t]*[#*]{0,4}[ \t]?[\p{Lu}\p{Lo}][^\n:：()=[\]{}]{0,60}[:：]\**[ \t]*\r?(?=\n)/gu
+
+/** Returns the short lines ending in a colon with which paragraphs of a body begin. */
+export function findAnnouncements(body: string): string[] {
+  return Array.from(body.matchAll(ANNOUNCEMENT), ([line]) => line.trim())
+}
+
+/** Returns whether a paragraph of a body begins with a line for instructions, such as `Requirements:`. */
+export function announcesInstructions(body: string): boolean {
+  return findAnnouncements(body).some((line) => LINE.test(line))
 }

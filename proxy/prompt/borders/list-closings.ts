@@ -1,9 +1,13 @@
+import type { BlockSpan } from '../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import type { Label } from '../scan/labels/label.ts'
+
+/* Lines and signs that close a list, or a block of it. */
 
 /** What a line, or its end, opens before a list. */
-interface Opening {
+export interface Opening {
   /** The line that closes it. */
   readonly closing: RegExp
   /** The sign that closes it at the end of a line, if a sign opened it. */
@@ -33,14 +37,12 @@ const LONGEST_LINE = 120
 const FURTHEST_QUOTE = 2_000
 
 /** Finds what the text right before a list opens and does not close. */
-export function findOpening(text: string, from: number, listStart: number): Opening | undefined {
-  const end = findContentEnd(text, from, listStart)
-  const start = Math.max(from, text.lastIndexOf('\n', end - 1) + 1)
-  const before = text.slice(Math.max(from, listStart - FURTHEST_QUOTE), listStart)
-  for (const quote of QUOTES) {
-    if ((before.split(quote).length & 1) === 0) return toOpening(quote)
-  }
-  const line = text.slice(Math.max(start, end - LONGEST_LINE), end).trim()
+export function findOpening(text: string, listStart: number): Opening | undefined {
+  const before = text.slice(Math.max(0, listStart - FURTHEST_QUOTE), listStart)
+  const open = QUOTES.find((quote) => (before.split(quote).length & 1) === 0)
+  if (open !== undefined) return toOpening(open)
+  const end = findContentEnd(text, 0, listStart)
+  const line = text.slice(Math.max(text.lastIndexOf('\n', end - 1) + 1, end - LONGEST_LINE), end).trim()
   const quote = end === listStart ? QUOTE.exec(line)?.[1] : undefined
   if (quote !== undefined) return toOpening(quote)
   const name = BEGIN.exec(line)?.[1] ?? OPENED.exec(line)?.[1]
@@ -75,7 +77,7 @@ export function findClosingLine(text: string, { closing }: Opening, from: number
 export function findClosingEnd(text: string, listStart: number, at: number): number | undefined {
   const end = findLineEnd(text, at)
   if (at === end || end - at > LONGEST_LINE) return undefined
-  const opening = findOpening(text, 0, listStart)
+  const opening = findOpening(text, listStart)
   return opening?.closing.test(text.slice(at, end).trim()) ? findContentEnd(text, at, end) : undefined
 }
 
@@ -99,6 +101,13 @@ export function findEndBeforeClosing({ text, tags }: Marks, from: number, end: n
   return tags[findIndexFrom(tags, at)]?.partner === undefined ? findContentEnd(text, from, start) : end
 }
 
+function isOpened(body: string, name: string): boolean {
+  return new RegExp(
+    `[[{<(][#%]?[ \\t]?${name.trim()}|(?:begin|start)[ _-](?:of[ _-])?(?:the[ _-])?${name.trim()}`,
+    'i',
+  ).test(body)
+}
+
 // `[/Document]`, `[END]`, `=== End Document ===`
 const OF_BLOCK = /^[^\p{L}\p{N}]{0,12}end(?!\p{L})|^[[{<]{1,3}%?\//iu
 
@@ -117,9 +126,79 @@ function readLastLine(text: string, end: number): string {
   return text.slice(line, end).replaceAll(/\d+/g, '')
 }
 
-function isOpened(body: string, name: string): boolean {
-  return new RegExp(
-    `[[{<(][#%]?[ \\t]?${name.trim()}|(?:begin|start)[ _-](?:of[ _-])?(?:the[ _-])?${name.trim()}`,
-    'i',
-  ).test(body)
+/** A line that closes one block by number, such as `[END CONTEXT 2]`. */
+interface NumberedClosing {
+  readonly start: number
+  readonly end: number
+}
+
+const FRAME = '[\\-=*_#<>(){}|~\\[\\] \\t]{0,40}'
+const WORDS = '(?:\\p{L}{1,20}[ _.#:-]{0,2}){0,2}'
+const NUMBERED = new RegExp(
+  `^${FRAME}(?:(?:(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|/[ \\t]?)${WORDS}(\\d{1,6})|${WORDS}(\\d{1,6})[ _-]end)${FRAME}$`,
+  'iu',
+)
+
+/**
+ * Returns the lines that close these blocks, except the last, by number. Like the label's, such a number belongs to the
+ * position. Undefined unless every block has one.
+ */
+export function findInnerClosings(text: string, labels: readonly Label[]): NumberedClosing[] | undefined {
+  const first = labels[0]!.number
+  if (first === undefined || first > 1) return undefined
+  const closings: NumberedClosing[] = []
+  for (const [i, { end, number }] of labels.slice(0, -1).entries()) {
+    const bodyEnd = findContentEnd(text, end, labels[i + 1]!.start)
+    const line = text.lastIndexOf('\n', bodyEnd - 1) + 1
+    if (number !== first + i || line <= end || !closes(text, line, bodyEnd, number)) return undefined
+    closings.push({ start: line, end: bodyEnd })
+  }
+  return closings
+}
+
+/** Returns the first line up to `limit` that closes this label's block by number. */
+export function findOwnClosing(text: string, { end: from, number }: Label, limit: number): NumberedClosing | undefined {
+  for (let line = findLineEnd(text, from) + 1; line < limit; line = findLineEnd(text, line) + 1) {
+    const end = findContentEnd(text, line, Math.min(findLineEnd(text, line), limit))
+    if (closes(text, line, end, number)) return { start: line, end }
+  }
+  return undefined
+}
+
+/** Returns what is in front of each block, and behind the last: a line that closes one says no more than its label. */
+export function outsideBlocks(text: string, blocks: readonly Pick<BlockSpan, 'start' | 'end' | 'label'>[]): string[] {
+  let at = 0
+  const pieces = blocks.map(({ start, end, label }) => {
+    const piece = text.slice(at, start)
+    at = label ? findEndBehindClosing(text, end, Number(text.slice(label.start, label.end))) : end
+    return piece
+  })
+  return [...pieces, text.slice(at)]
+}
+
+/** Returns the end of the line that closes by number the block ending at `at`. Returns `at` if there is none. */
+function findEndBehindClosing(text: string, at: number, number: number): number {
+  const start = findContentStart(text, at, text.length)
+  const end = findContentEnd(text, start, findLineEnd(text, start))
+  // `…rain.[webpage 1 end]`
+  const isApart = text.slice(at, start).includes('\n') || '[<'.includes(text[start] ?? ' ')
+  return isApart && closes(text, start, end, number) ? end : at
+}
+
+function closes(text: string, start: number, end: number, number: number | undefined): boolean {
+  if (end - start > LONGEST_LINE) return false
+  const line = text.slice(start, end).trim()
+  // most lines do not hold the number
+  if (!line.includes(String(number))) return false
+  const closing = NUMBERED.exec(line)
+  return closing !== null && Number(closing[1] ?? closing[2]) === number
+}
+
+/** Returns the closing tag, up to `limit`, of an element opened before the list. Tags within lines are content. */
+export function findClosing({ tags }: Marks, listStart: number, from: number, limit: number): number | undefined {
+  for (let i = findIndexFrom(tags, from); i < tags.length && tags[i]!.start <= limit; i++) {
+    const { closing, partner, start, begins } = tags[i]!
+    if (closing && partner !== undefined && partner.start < listStart && (begins || partner.begins)) return start
+  }
+  return undefined
 }
