@@ -25,6 +25,8 @@ export interface FreshBlock extends ShownBlock {
   readonly sent?: string
   /** Returns whether the block may only be replaced as a whole, not in part. */
   readonly isWhole: () => boolean
+  /** whether it is sent in full in any case */
+  readonly isKept?: boolean
 }
 
 /** A stretch that is only part of a block must be at least this many times as long as the pointer to it. */
@@ -73,7 +75,8 @@ function writeContext(
 }
 
 function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, template?: string): Placeless[] {
-  const { id, content, isWhole } = block
+  const { id, content, isWhole, isKept = false } = block
+  if (isKept) return []
   const target = shown.find(id)
   if (target) {
     // no pointer is shorter than its location annotation

@@ -1,9 +1,10 @@
-import { toBlockId } from '#index/context-block.ts'
+import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { findOpenWords } from './borders/find-open-words.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
-import { type CertainFinder, preferCertain, type TextPart } from './certain-list.ts'
+import { type CertainFinder, type CertainList, preferCertain, type TextPart } from './certain-list.ts'
 import { type ContextList, mostBlocks, startOf } from './context-list.ts'
 import { findSureLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
@@ -30,6 +31,10 @@ export interface KnownTemplates {
   cut(message: PromptMessage, whole: string): ContextList | undefined
   /** Whether a new message need not be read, since nothing was ever found in those that begin alike. */
   isSkipped?(message: PromptMessage, whole: string): boolean
+  /** Whether words behind a list are the prompt's: they were seen behind different last blocks. */
+  isConstant?(words: string): boolean
+  /** Learns which block stood in front of words that may be its own. */
+  noteWords?(words: string, last: BlockId): void
   /** Learns what was found in a message that was not cut. */
   learn(message: PromptMessage, whole: string, lists: readonly ContextList[]): void
 }
@@ -63,7 +68,7 @@ export function searchMessage(
 ): FoundContexts {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  return new MessageSearch(message, texts).find(certain, templates)
+  return new MessageSearch(message, texts, templates).find(certain)
 }
 
 function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] = []): FoundContexts {
@@ -89,11 +94,13 @@ class MessageSearch {
   readonly #texts: readonly string[]
   readonly #whole: string
   readonly #parts: readonly TextPart[]
+  readonly #templates: KnownTemplates | undefined
   readonly #refusals: PlacedRefusal[] = []
 
-  constructor(message: PromptMessage, texts: readonly string[]) {
+  constructor(message: PromptMessage, texts: readonly string[], templates: KnownTemplates | undefined) {
     this.#message = message
     this.#texts = texts
+    this.#templates = templates
     this.#whole = message.texts.map((text) => texts[text]!).join(partSeparator)
     let at = 0
     this.#parts = message.texts.map((text) => {
@@ -103,10 +110,10 @@ class MessageSearch {
     })
   }
 
-  find(certain: CertainFinder | undefined, templates: KnownTemplates | undefined): FoundContexts {
+  find(certain: CertainFinder | undefined): FoundContexts {
     const { role, tool, isRendered = false, isTextOnly } = this.#message
     const [whole, parts] = [this.#whole, this.#parts]
-    const { marked, guessed } = this.#guess(templates)
+    const { marked, guessed } = this.#guess()
     // certain borders need no evidence: known chunks, templates of the configuration
     const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
     const { contexts, torn } = this.#place(preferCertain(guessed, known))
@@ -120,8 +127,8 @@ class MessageSearch {
   }
 
   /** Finds lists by their marks, or by the literals of a known template, and those of them that the task lets be moved. */
-  #guess(templates: KnownTemplates | undefined): Record<'marked' | 'guessed', readonly ContextList[]> {
-    const [message, whole] = [this.#message, this.#whole]
+  #guess(): Record<'marked' | 'guessed', readonly ContextList[]> {
+    const [message, whole, templates] = [this.#message, this.#whole, this.#templates]
     const isOne = message.texts.length === 1
     const cut = isOne ? templates?.cut(message, whole) : undefined
     const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
@@ -162,9 +169,10 @@ class MessageSearch {
   }
 
   #place(lists: readonly ContextList[]): PlacedLists {
-    const found = leaveOutAnswers(this.#whole, lists).map((list) =>
-      toContext(list, this.#whole, (offset) => this.#locate(offset)),
-    )
+    const found = leaveOutAnswers(this.#whole, lists).map((list, i, { [i + 1]: next }) => {
+      const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
+      return this.#mayGoOn(list, context.contents.at(-1)!, next) ? { ...context, keepsLast: true } : context
+    })
     const torn = found.map((context) => this.#findTorn(context))
     return {
       contexts: found
@@ -172,6 +180,18 @@ class MessageSearch {
         .map((context) => ({ ...context, annotateAt: this.#withinText(context.annotateAt) })),
       torn: torn.flatMap((slot) => slot ?? []),
     }
+  }
+
+  /** Whether the last block may go on behind its end: the words there are not known to be the prompt's. */
+  #mayGoOn(list: ContextList & Partial<CertainList>, last: BlockId, next: ContextList | undefined): boolean {
+    if (list.certain) return false
+    const { end } = this.#locate(list.end)
+    const isAsked = isAskedElsewhere(this.#message) || end < this.#whole.length
+    const words = findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
+    if (words === undefined) return false
+    const isConstant = this.#templates?.isConstant?.(words) === true
+    if (!isConstant) this.#templates?.noteWords?.(words, last)
+    return !isConstant
   }
 
   // a picture between two texts may belong to one of them, and a text that moves alone would lose it

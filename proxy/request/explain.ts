@@ -132,7 +132,7 @@ async function toExplainedCall(
     pipeline.tenancy().suppose(incoming),
   )
   // an explanation teaches nothing
-  if (!call.content.received.whole) return { ...call, known: { cut: call.known.cut, learn: () => {} } }
+  if (!call.content.received.whole) return { ...call, known: { ...call.known, learn: () => {}, noteWords: () => {} } }
   const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
   throw new ProxyError('body_too_large', message)
 }

@@ -8,6 +8,7 @@ import type { RequestOptions } from '../common/request-options.ts'
 import type { Mode } from '../common/settings.ts'
 import { readReceived } from '../http/receive/read-received.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
+import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { PermitLists } from '../prompt/layout.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
 import { defaultWording } from '../prompt/wording.ts'
@@ -40,6 +41,8 @@ export class Sender {
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, source: 1 })
   templates: readonly DeclaredTemplate[] = []
+  /** what is known of how applications write their lists, if anything */
+  known: KnownTemplates | undefined
   /** how its engine caches, if it says so */
   cacheConfig: Candidate['cacheConfig']
   /** how it reuses KV at any position, if it does */
@@ -61,6 +64,7 @@ export class Sender {
         options: options.options ?? {},
         wording: defaultWording,
         permit: options.permit,
+        ...(this.known && { known: this.known }),
         certain: new CertainLists(this.chunks.finderFor(tenant), this.templates),
       },
       { candidates: [this.#candidateFor(tenant, options.user)], store: this.store, select: () => 0, now: () => 0 },

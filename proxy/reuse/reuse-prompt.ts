@@ -201,12 +201,14 @@ class PromptReuse {
     mayPoint: boolean,
   ): Pick<ReusedContext, 'searchPath'> & { order: number[] } {
     const places = [...found.slots.keys()]
+    const last = found.keepsLast ? places.slice(-1) : []
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
+    const isFresh = (place: number): boolean => !repeated.has(place) && place !== last[0]
     const stated = this.#orders.statedFor(found)
-    if (stated) return { order: [...stated.filter((place) => !repeated.has(place)), ...repeated], searchPath: [] }
-    const fresh = places.filter((place) => !repeated.has(place))
+    if (stated) return { order: [...stated.filter(isFresh), ...repeated, ...last], searchPath: [] }
+    const fresh = places.filter(isFresh)
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
     const ordering = this.#orders.search(
       scope,
@@ -216,7 +218,7 @@ class PromptReuse {
     if (!ordering) return asReceived
     const { order, searchPath } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
-    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath }
+    return { order: [...order.map((from) => fresh[from]!), ...repeated, ...last], searchPath }
   }
 
   /** Finds blocks that occur earlier, except those shorter than any pointer would be. */
@@ -226,7 +228,8 @@ class PromptReuse {
     const repeated = new Set<number>()
     for (const [place, content] of found.contents.entries()) {
       const { start, end } = found.slots[place]!.content
-      if (end - start > shortest && (seen.has(content) || this.#shown.find(content))) repeated.add(place)
+      const isKept = found.keepsLast && place === found.slots.length - 1
+      if (!isKept && end - start > shortest && (seen.has(content) || this.#shown.find(content))) repeated.add(place)
       seen.add(content)
     }
     return repeated
@@ -245,6 +248,7 @@ class PromptReuse {
         // how pointers refer to a block without a label, besides its first words
         label: labels[place] ?? `[Doc_${place + 1}]`,
         isLabelled: slot.label !== undefined,
+        isKept: found.keepsLast === true && from === found.slots.length - 1,
         // nothing may be left out of data or of counted lines; lazy, since it searches text and is rarely needed
         isWhole: () =>
           isInside || found.isCounted || isJson(texts[slot.text]!, slot) || holdsPositions(texts[slot.text]!, slot),

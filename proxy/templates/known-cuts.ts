@@ -22,6 +22,7 @@ const mostFailed = 3
 /** A template, and where in a block's opening its name stands, if it has one. */
 interface NamingTemplate {
   readonly template: Template
+  readonly form: ContextList['form']
   /** characters of the opening in front of the name and behind it */
   readonly name?: { readonly front: number; readonly back: number; readonly prefix: string } | undefined
 }
@@ -82,14 +83,16 @@ export class KnownCuts {
 
 function derive(whole: string, list: ContextList): NamingTemplate | undefined {
   const template = deriveTemplate(whole, list)
+  const { form } = list
   const [{ start, contentStart, label }] = list.blocks as [ContextList['blocks'][number]]
-  if (!template || list.positional || !label) return template && { template }
+  if (!template || list.positional || !label) return template && { template, form }
   const name = { front: label.start - start, back: contentStart - label.end, prefix: list.labelPrefix }
-  return { template, name }
+  return { template, form, name }
 }
 
-function cut(whole: string, { template, name }: NamingTemplate): ContextList | undefined {
-  const list = cutByTemplate(whole, template)
+function cut(whole: string, { template, form, name }: NamingTemplate): ContextList | undefined {
+  const found = cutByTemplate(whole, template)
+  const list = found && { ...found, ...(form && { form }) }
   if (!list || !name) return list
   const blocks = list.blocks.map((block) => ({
     ...block,

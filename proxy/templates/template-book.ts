@@ -4,6 +4,7 @@ import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import { KnownCuts } from './known-cuts.ts'
+import { KnownEnds } from './known-ends.ts'
 import type { ProofSample } from './proof/proof.ts'
 import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
 import { nameTemplate } from './template-record.ts'
@@ -34,6 +35,7 @@ export class TemplateBook {
   readonly #options: BookOptions
   readonly #templates: LRUCache<string, Template>
   readonly #cuts = new KnownCuts()
+  readonly #ends = new KnownEnds()
   readonly #byTenant = new Map<string, number>()
   readonly #forgotten = new Set<string>()
   readonly #said = new LRUCache<string, TimedSaid>({ max: mostSaid })
@@ -82,6 +84,8 @@ export class TemplateBook {
     return {
       cut: (message, whole) => this.#cuts.cut(scope, message, whole),
       isSkipped: (message, whole) => this.#cuts.isSkipped(scope, message, whole),
+      isConstant: (words) => this.#ends.isConstant(scope, words),
+      noteWords: (words, last) => this.#ends.note(scope, words, last),
       learn: (message, whole, lists) => this.#cuts.learn(scope, message, whole, lists),
     }
   }

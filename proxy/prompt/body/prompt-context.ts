@@ -45,6 +45,8 @@ export interface PromptContext {
   readonly isCounted?: boolean
   /** words that are sent unchanged refer to its blocks by position, so the blocks keep the order received */
   readonly isSpokenOf?: boolean
+  /** its last block may go on behind its end, since nothing closes it and more than the question follows: it stays last */
+  readonly keepsLast?: boolean
   /** the template that it is of, if it needs permission to move; undefined: it was stated, or all may move */
   readonly template?: TemplateUse | undefined
   /** the task is about its texts themselves or their order, so that nothing of them is left out */

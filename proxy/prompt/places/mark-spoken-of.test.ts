@@ -229,7 +229,7 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
     'Question: who won the second prize in 2001, and what is in section 2?',
     'Question: what is the #1 cause of floods, and what is our #1 product?',
     'Question: who finished first in the race, and who won last?',
-    'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
+    'Question: why? For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].',
   ])('but not by %j', (words) => {
     expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(true)
   })

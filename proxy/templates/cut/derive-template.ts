@@ -22,7 +22,7 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
   const open = commonParts(blocks.map((block) => openingOf(text, block, positional)))
   const closings = blocks.map(({ contentEnd, end }) => text.slice(contentEnd, end).trimStart())
   const joins = blocks.slice(1).map(({ start }, i) => text.slice(blocks[i]!.end, start))
-  if (open === undefined || !areEqual(closings) || !areEqual(joins)) return undefined
+  if (open === undefined || isEndless(open) || !areEqual(closings) || !areEqual(joins)) return undefined
   const [close, join] = [closings[0]!, joins[0]!]
   const literals = open.some((part) => typeof part === 'object' && part.literal.trim() !== '') || close.trim() !== ''
   if (!literals && join.trim() === '') return undefined
@@ -67,6 +67,11 @@ function commonOf(pieces: readonly string[]): TemplatePart[] | undefined {
   const hasLine = pieces.some((piece) => piece.slice(start, piece.length - end).includes('\n'))
   if (hasLine || start === 0) return undefined
   return [...toLiterals(first.slice(0, start)), 'any', ...toLiterals(end === 0 ? '' : first.slice(-end))]
+}
+
+/** Whether a part that may be anything within one line has no literal behind it that ends it. */
+function isEndless(parts: readonly TemplatePart[]): boolean {
+  return parts.some((part, i) => part === 'any' && typeof parts[i + 1] !== 'object')
 }
 
 function areEqual(values: readonly string[]): boolean {

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { findContextLists } from '../forms/find-context-lists.ts'
+import { findOpenWords } from './find-open-words.ts'
+
+const open = (text: string, isAskedElsewhere = false): (string | undefined)[] =>
+  findContextLists(text, { asked: isAskedElsewhere }).map((list) =>
+    findOpenWords(text, list, text.length, isAskedElsewhere),
+  )
+const list = 'Documents:\n\n[1] Leave is two days a month.\n\n[2] Badges are blue.'
+
+it.each([
+  ['the question', '\n\nQuestion: How long is leave?'],
+  ['the question without a mark', '\n\nHow long is leave?'],
+  ['the question, and where the answer begins', '\n\nQuestion: How long is leave?\n\nAnswer:'],
+  ['the question, and how to answer it', '\n\nQuestion: How long is leave?\n\nPlease answer in one sentence.'],
+])('no words behind a list are its last block’s if the first is %s', (_, tail) => {
+  expect(open(list + tail)).toEqual([undefined])
+})
+
+it.each([
+  ['Instructions:\nWear them at all times.\n\n', 'Question: How long is leave?\nAnswer:'],
+  ['Based on the above, guests get red ones.\n\n', 'Question: How long is leave?'],
+  ['Rules:\n- wear it\n- keep it\n\n', 'Question: How long is leave?\n\nBe brief.'],
+  ['Question: what of guests?\nAnswer: red ones.\n\n', 'Question: How long is leave?\n\nAnswer:'],
+])('%j in front of the question may be', (words, question) => {
+  expect(open(`${list}\n\n${words}${question}`)).toEqual([words])
+})
+
+it('all that follows may be where the question is in another message', () => {
+  const words = 'Please answer the survey at the gate.'
+  expect(open(`${list}\n\n${words}`, true)).toEqual([words])
+  expect(open(`${list}\n\n${words}`)).toEqual([undefined])
+})
+
+it.each([
+  '<documents>\n[1] Leave.\n[2] Badges are blue.\n</documents>\n\nUse them.\n\nQuestion: How long?',
+  '<document>Leave.</document>\n<document>Badges are blue.</document>\n\nUse them.\n\nQuestion: How long?',
+  'Context:\n---\n[1] Leave is paid.\n[2] Badges are blue.\n---\n\nUse them.\n\nQuestion: How long?',
+])('none is behind a mark that closes the block or the list: %j', (text) => {
+  expect(open(text)).toEqual([undefined])
+})
+
+it('the next list ends the words', () => {
+  const text = `${list}\n\nMemories:\n- a\n- b\n\nQuestion: How long?`
+  const [found] = findContextLists(text)
+  expect(findOpenWords(text, found!, text.indexOf('- a'), false)).toBeUndefined()
+})

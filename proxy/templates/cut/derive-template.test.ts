@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { findContextLists } from '../../prompt/forms/find-context-lists.ts'
+import { cutByTemplate } from './cut-by-template.ts'
+import { deriveTemplate } from './derive-template.ts'
+
+const texts = ['Leave is paid.', 'Badges are worn.']
+
+it.each([
+  ['names of files behind a heading', ['a.md', 'b.txt']],
+  ['names of files, alike at the end', ['a.md', 'b.md']],
+])('no template has a name that nothing ends: %s', (_, names) => {
+  const documents = names.map((name, i) => `### ${name}\n${texts[i]}`)
+  const text = `Context:\n\n${documents.join('\n\n')}\n\nQuestion: why?`
+  const [list] = findContextLists(text)
+  expect(list?.blocks).toHaveLength(2)
+  const template = deriveTemplate(text, list!)
+  expect(() => template && cutByTemplate(text, template)).not.toThrow()
+})
