@@ -132,6 +132,8 @@ export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
   readonly ownWords?: () => readonly string[]
   /** the sender states that its order means nothing */
   readonly isSet?: boolean
+  /** whether names and numbers in the words may be its blocks'; by default they may */
+  readonly isNamed?: boolean
 }
 
 /** Why words forbid to move the blocks of a list, and when; the first that holds is the reason. */
@@ -162,7 +164,9 @@ const aboutOrder: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'ow
  */
 export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
   const signs = readWords(words, speaker)
-  const open = vetoes.filter(([reason]) => !list.isSet || !aboutOrder.has(reason))
+  const open = vetoes.filter(
+    ([reason]) => !(list.isSet && aboutOrder.has(reason)) && !(list.isNamed === false && reason === 'named'),
+  )
   return open.find(([, holds]) => holds(signs, list, speaker))?.[0]
 }
 

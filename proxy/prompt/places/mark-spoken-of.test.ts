@@ -212,9 +212,7 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
   ])('by %j', (words) => {
     expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(false)
     expect(isMoved((...blocks) => [user(`${words}\n\n${list(...blocks)}\n\nAnswer.`)])).toBe(false)
-    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nRead.`), assistant('Done.'), user(words)])).toBe(
-      /order/.test(words) && !words.includes('['),
-    )
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nRead.`), assistant('Done.'), user(words)])).toBe(false)
   })
 
   it.each([
@@ -663,4 +661,23 @@ describe('the line right above a list', () => {
     'Relevant documents, sorted by similarity score:',
     '检索结果（按相关性排序）：',
   ])('says nothing of its order: %s', (head) => expect(isKept(head)).toBe(false))
+})
+
+describe('what was asked in another message holds for the lists of all', () => {
+  const list = (...blocks: string[]): string => blocks.map((text) => `<document>${text}</document>`).join('\n')
+  const ask = (...blocks: string[]): Message => user(`<documents>\n${list(...blocks)}\n</documents>\n\nAnd these?`)
+
+  it.each([
+    'Write one line per document.',
+    'Later documents override earlier ones.',
+    'How relevant is each document, from 0 to 10?',
+  ])('before: %j', (words) => {
+    expect(isMoved((...blocks) => [user(words), assistant('OK.'), ask(...blocks)])).toBe(false)
+    expect(isMoved((...blocks) => [user(words), ask(...blocks)])).toBe(false)
+    expect(isMoved((...blocks) => [ask(...blocks), assistant('OK.'), user(words)])).toBe(false)
+  })
+
+  it.each(['What does the second document say?', 'How high is the Nile?'])('but not of other lists: %j', (words) => {
+    expect(isMoved((...blocks) => [user(words), assistant('OK.'), ask(...blocks)])).toBe(true)
+  })
 })

@@ -49,65 +49,52 @@ export function* markSpokenOf<Message extends Found>(
   if (first < 0) return marked
   const later = new Set<string>()
   const shared = findSharedNumbers(messages, texts, stays)
-  const rules = messages.filter(isOfSystem).map((message) => toHeard(message, texts))
+  const asked = messages.map((message, place) => (isAsking(message) ? toHeard(message, texts, place) : undefined))
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
-    const isOwn = isOpen(message)
-    if (!isOwn && !isHeard(role)) continue
-    const own = toHeard(message, texts)
-    if (isOwn) {
-      const heard = [...(isOfSystem(message) ? [] : rules), own, ...askedBeside(place, messages, texts)]
-      const isAbout = heard.some(({ words, speaker }) => readWords(words, speaker).said.has('subject'))
+    const words = isOpen(message) || role === 'assistant' ? wordsOutside(message, texts) : ''
+    if (isOpen(message)) {
+      const own = { place, speaker: isOfSystem(message) ? 'rules' : 'message', words } as const
+      const heard = [own, ...asked.flatMap((other) => (other && other.place !== place ? [other] : []))]
+      const isAbout = heard.some((one) => readWords(one.words, one.speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
-        const isPaired = isPairedByPlace(context, message.contexts, own.words, texts)
+        const isPaired = isPairedByPlace(context, message.contexts, words, texts)
         const bound = isPaired ? 'order' : findBound(context, role, texts, stays, shared)
-        const reason = bound ?? judge(context, heard, later, texts, stays)
+        const reason = bound ?? judge(context, { place, role, heard, later }, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
         return stay(context, reason, isAbout)
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role)) for (const remark of remarksOf(role, own.words)) later.add(remark)
+    if (role === 'assistant') for (const remark of readCitations(words)) later.add(remark)
     yield
   }
   return marked
 }
 
-/** What somebody says about the lists of a message. */
+/** What somebody says about lists, and in which message. */
 interface Heard {
+  readonly place: number
   readonly words: string
   readonly speaker: Speaker
-  /** it was said before a tool was called: its numbers belong to another list */
-  readonly isBefore?: boolean
 }
 
-/** Reads a message; what the system says around its own lists are rules, too. */
-function toHeard(found: Found, texts: readonly string[]): Heard {
-  return { words: wordsOutside(found, texts), speaker: isOfSystem(found) ? 'rules' : 'message' }
+/** More words than this are no request: a document in which no list was found. */
+const mostWords = 8_192
+
+/** Reads another message than that of a list; what the system says around its own lists are rules, too. */
+function toHeard(found: Found, texts: readonly string[], place: number): Heard {
+  const words = wordsOutside(found, texts)
+  const isLong = words.length > mostWords
+  const ends = isLong ? `${words.slice(0, mostWords / 2)}\n\n${words.slice(-mostWords / 2)}` : words
+  return { place, words: ends, speaker: isOfSystem(found) ? 'rules' : 'message' }
 }
 
-/**
- * Returns what the user asks about lists in a message of another role: in the user message after a system message, or
- * before a tool's.
- */
-function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): Heard[] {
-  const { role, isFollowed } = messages[place]!.message
-  if (role === 'user' && !isFollowed) return []
-  const isUser = ({ message }: Found): boolean => message.role === 'user'
-  const isBefore = role === 'tool' || role === 'function'
-  const asking = isBefore ? messages.slice(0, place).findLast(isUser) : messages.slice(place + 1).find(isUser)
-  return asking ? [{ ...toHeard(asking, texts), isBefore }] : []
-}
-
-/** Returns whether messages of this role may refer to earlier lists. */
-function isHeard(role: string): boolean {
-  return role === 'user' || role === 'assistant'
-}
-
-function remarksOf(role: string, words: string): Remarks {
-  return role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks
+/** Whether a message may say what is to be done with the lists of others. */
+function isAsking(found: Found): boolean {
+  return isOfSystem(found) || found.message.role === 'user'
 }
 
 /** Texts are left whole where somebody speaks of them; answers that are data may hold pointers. */
@@ -117,10 +104,18 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
   return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }
 
+/** What is said about the lists of a message. */
+interface Hearing {
+  readonly place: number
+  readonly role: string
+  readonly heard: readonly Heard[]
+  /** what answers behind it cite */
+  readonly later: Remarks
+}
+
 function judge(
   context: PromptContext,
-  heard: readonly Heard[],
-  later: Remarks,
+  { place, role, heard, later }: Hearing,
   texts: readonly string[],
   { isSet }: Stays,
 ): Reason | undefined {
@@ -135,8 +130,11 @@ function judge(
     ownWords: () => ownWords(context, texts),
     isSet,
   }
-  for (const { words, speaker, isBefore } of heard) {
-    const reason = judgeWords(words, isBefore ? { ...list, labels: [] } : list, speaker)
+  // what was asked before names and numbers other lists, but a tool may have been called for what is named
+  const before = role === 'tool' || role === 'function' ? { ...list, labels: [] } : { ...list, isNamed: false }
+  for (const { place: said, words, speaker } of heard) {
+    const isBefore = said < place && speaker === 'message'
+    const reason = judgeWords(words, isBefore ? before : list, speaker)
     if (reason) return reason
   }
   const isNamed = speaksOf(later, list) || namesItself(context, texts) || holdsCitations(texts, context)
