@@ -12,7 +12,7 @@ import type { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
 import { membersOf } from '../http/receive/read-received.ts'
-import { asksForData } from '../prompt/demands/answer-data.ts'
+import { asksForData } from '../prompt/demands/demands.ts'
 import type { Pipeline } from './pipeline.ts'
 import { hasOnePrompt } from './prompt-list.ts'
 
