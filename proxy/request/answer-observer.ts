@@ -9,7 +9,7 @@ import type { Charge } from '../call/charge-call.ts'
 import type { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
-import { asksForData } from '../prompt/demands/answer-data.ts'
+import { asksForData } from '../prompt/demands/demands.ts'
 import type { Pipeline } from './pipeline.ts'
 import { hasOnePrompt } from './request-ids.ts'
 

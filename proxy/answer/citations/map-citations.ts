@@ -48,14 +48,18 @@ export class CitationMapper {
     return this.#remapped
   }
 
-  /** Takes the next piece of the text and returns what can be released of it. */
-  push(text: string): string {
-    return this.#release(text, false)
+  /** Takes the next piece of the text, the last one if `isLast`; returns what can be released. */
+  push(text: string, isLast = false): string {
+    const pending = this.#undecided + text
+    const from = this.#decided
+    const { decided, changes } = this.advance(text, isLast)
+    const moved = changes.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }))
+    return applySplices(pending.slice(0, decided - from), moved)
   }
 
   /** Returns the rest, once the text is over. */
   flush(): string {
-    return this.#release('', true)
+    return this.push('', true)
   }
 
   /** Takes the next piece of the text, the last one if `isLast`; returns the changes without applying them. */
@@ -76,14 +80,6 @@ export class CitationMapper {
     this.#decided += at
     this.#remapped += changes.length
     return { decided: this.#decided, changes }
-  }
-
-  #release(text: string, isLast: boolean): string {
-    const pending = this.#undecided + text
-    const from = this.#decided
-    const { decided, changes } = this.advance(text, isLast)
-    const moved = changes.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }))
-    return applySplices(pending.slice(0, decided - from), moved)
   }
 
   #findStop(pending: string, at: number): number {

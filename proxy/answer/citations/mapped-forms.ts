@@ -26,8 +26,7 @@ export function isMappedForm(specimen: string, form: LabelForm): boolean {
   const expected = numbered.replace(/\d+/g, (label) => rotation.get(label)!)
   // behind a sentence if it is in brackets, or else on a line of its own
   const [before, behind] = /^[^\p{L}\p{N}]/u.test(numbered) ? ['So it is ', '.'] : ['So it is.\n', '\n']
-  const mapper = new CitationMapper(labels)
-  return mapper.push(before + numbered + behind) + mapper.flush() === before + expected + behind
+  return new CitationMapper(labels).push(before + numbered + behind, true) === before + expected + behind
 }
 
 /** Finds placeholders, also in braces. */

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
-import { isSet } from '../demands/answer-data.ts'
+import { isSet } from '../demands/demands.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
 import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asksForData } from './answer-data.ts'
+import { asksForData } from './demands.ts'
 
 const prefill = (content: unknown): object => ({
   messages: [

@@ -1,15 +1,5 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { toArray, toObject } from '../../common/json/json-value.ts'
-import {
-  allMembersOf,
-  asksForData,
-  isCalling,
-  isForced,
-  isSet,
-  type Members,
-  mayAlign,
-  takesPlace,
-} from './answer-data.ts'
 
 /** What the members of a request forbid, whatever its texts say. */
 export interface Demands {
@@ -105,4 +95,139 @@ function showsMedia({ messages, input }: Members): boolean {
   return [...toArray(messages), ...toArray(input)].some((message) =>
     toArray(toObject(message).content).some((part) => !TEXT_PART.test(String(toObject(part).type))),
   )
+}
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
+export function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : ![undefined, null, false, ''].includes(value as null)
+}
+
+/** Returns the members, and SGLang's sampling parameters: one object for each prompt or one for all. */
+export function allMembersOf(members: Members): readonly Members[] {
+  const { sampling_params: sampling } = members
+  return [members, ...toArray(sampling).map(toObject), toObject(sampling)]
+}
+
+// of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
+const CONSTRAINT =
+  /^(?:guided_(?:json|regex|choice|grammar)|structured_outputs|structural_tag|json_schema|regex|ebnf|grammar|output_format|allowed_token_ids|logit_bias)$/
+
+/**
+ * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
+ * code. Numbers in such an answer are data.
+ */
+export function asksForData(members: Members): boolean {
+  return constraintsOf(members).length > 0 || isBegun(members)
+}
+
+/** Returns the values of all members that constrain the form of the answer. */
+function constraintsOf(members: Members): unknown[] {
+  const { response_format: format, text, output_config: config } = members
+  const formats = [format, toObject(text).format, toObject(config).format]
+  const named = allMembersOf(members).flatMap((values) =>
+    Object.entries(values).flatMap(([name, value]) => (CONSTRAINT.test(name) ? [value] : [])),
+  )
+  return [...formats.filter((value) => toObject(value).type !== 'text'), ...named].filter(isSet)
+}
+
+const lengthOfEnd = 64
+
+/** Whether the answer continues JSON or code: the end of a plain prompt, or the beginning in a final assistant message. */
+function isBegun({ messages, prompt, text }: Members): boolean {
+  const { role, content } = toObject(toArray(messages).at(-1))
+  const begun = role === 'assistant' ? [content, ...toArray(content).map((part) => toObject(part).text)] : []
+  const plain = [prompt, text].flat().filter((value) => typeof value === 'string')
+  return [...begun, ...plain.map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
+    (beginning) => typeof beginning === 'string' && /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning),
+  )
+}
+
+/** Whether the model may call a tool. */
+export function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
+  if (!isSet(tools) && !isSet(functions)) return false
+  return ![choice, toObject(choice).type, call].includes('none')
+}
+
+/** Whether the model must call a tool, so that its answer is the arguments. */
+export function isForced(members: Members): boolean {
+  const { tool_choice: choice, function_call: call } = members
+  if (!isCalling(members)) return false
+  const { type, mode } = toObject(choice)
+  const named = [choice, mode, type].find((value) => typeof value === 'string')
+  return (isSet(named) && named !== 'auto') || typeof toObject(call).name === 'string'
+}
+
+/** Whether data of the form that is asked for can hold a value for each document. An unknown form can. */
+export function mayAlign(members: Members): boolean {
+  const own = constraintsOf(members)
+  const schemas = isForced(members) ? [...own, ...argumentsOf(members)] : own
+  return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
+}
+
+/** Returns the schemas of the tools of which one may be called. */
+function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
+  const { name, function: chosen } = toObject(choice)
+  const wanted = toObject(call).name ?? name ?? toObject(chosen).name
+  const called = [...toArray(tools), ...toArray(functions)]
+    .map(toObject)
+    .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
+  return called
+    .filter((tool) => wanted === undefined || tool.name === wanted)
+    .map((tool) => tool.parameters ?? tool.input_schema)
+}
+
+const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/
+
+function mayHoldMany(schema: unknown): boolean {
+  const written = write(schema)
+  // without properties, choices or a type, it says nothing of the form
+  return written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+}
+
+const PLACE =
+  /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
+const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
+const TEXT = '(?:result|document|source|passage|chunk|item|hit)'
+// what is chosen by a number, though its name does not say so: one, or an array of them
+const CHOICE = `(?:choice|selection|option|doc|citation|reference|${TEXT})`
+const CHOSEN = new RegExp(`^(?:${CHOICE}|selected)$`)
+const CHOSEN_ONES = new RegExp(`^(?:${CHOICE}s|selected|cited)$`)
+const BY_PLACE = new RegExp(
+  `\\b(?:which|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:0|1|zero|one)-based`,
+  'i',
+)
+const deepestProperties = 8
+
+/** Whether the model may call a tool with the place of a text. */
+export function takesPlace(members: Members): boolean {
+  return isCalling(members) && argumentsOf(members).some((schema) => holdsPlace(toObject(schema), 0))
+}
+
+function holdsPlace({ properties }: Members, depth: number): boolean {
+  return Object.entries(toObject(properties)).some(
+    ([name, schema]) => isPlace(name, schema) || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+  )
+}
+
+function isPlace(name: string, value: unknown): boolean {
+  if (PLACE.test(name) && NUMBERS.test(write(value) ?? '')) return true
+  const { type, items, description } = toObject(value)
+  const isOne = isNumber(type)
+  if (!isOne && !(type === 'array' && isNumber(toObject(items).type))) return false
+  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || BY_PLACE.test(String(description))
+}
+
+function isNumber(type: unknown): boolean {
+  return type === 'integer' || type === 'number'
+}
+
+/** Writes a schema as JSON; undefined if it is nested too deeply to be written. */
+function write(schema: unknown): string | undefined {
+  try {
+    return typeof schema === 'string' ? schema : (JSON.stringify(schema) ?? '')
+  } catch {
+    return undefined
+  }
 }

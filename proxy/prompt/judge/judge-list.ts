@@ -1,12 +1,14 @@
+import type { Span } from '../../common/json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../context-list.ts'
 import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
-import { findContentStart, findLineEnd } from '../scan/find-edges.ts'
+import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
 import { isRankingField } from '../scan/words/field-names.ts'
+import { materialWords } from '../scan/words/vocabulary.ts'
 import { isExample } from './is-example.ts'
+import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
-import { isSupported } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
@@ -64,4 +66,122 @@ function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList)
   if (!VARIABLE.test(labelPrefix)) return false
   const before = first?.label === undefined ? '' : text[first.label.start - labelPrefix.length - 1]
   return before !== '[' && before !== '【'
+}
+
+/*
+ * The evidence for a list and its weight. Marks alone are never enough, because people also number texts of their own.
+ * The surrounding text must say that the texts were retrieved, or ask a question.
+ */
+
+interface Evidence {
+  readonly marks: Marks
+  readonly list: ContextList
+  readonly announcement: Announcement
+  /** where the turn of the list begins: the question may be in another message, after the one that announces */
+  readonly from: number
+}
+
+/** Evidence for a list other than its marks. What needs the most reading comes last. */
+const signs = {
+  /** output of a tool that searches, or of an unnamed tool */
+  searched: ({ marks: { source, whole } }) => source === 'search' || (whole && source === undefined),
+  /** inside a container of retrieved texts */
+  held: ({ list }) => list.inContainer === true,
+  /** each block names a different file or page */
+  origins: ({ list }) => list.hasOrigins === true,
+  /** words before or after the list mention several retrieved texts */
+  set: ({ announcement }) => announcement.announcesSet,
+  /** these words mention retrieved text, one or several */
+  text: ({ announcement }) => announcement.announcesText,
+  /** a question is asked */
+  asked: ({ marks, list, announcement, from }) =>
+    (marks.asked && announcement.announcesText) || isAsked(marks.text, spanOf(list), from),
+  /** nothing but the question comes before the list, and a line is marked as the question */
+  opens: ({ marks, list, from }) => opensPrompt(marks.text, spanOf(list), from),
+} satisfies Readonly<Record<string, (evidence: Evidence) => boolean>>
+
+type Sign = keyof typeof signs
+type Weights = Readonly<Partial<Record<Sign | 'marks', number>>>
+
+/** Minimum total weight of the marks and all signs of a list. */
+const enough = 5
+
+/** Weights of signs, unless the kind overrides them. */
+const everywhere: Weights = { searched: 5, held: 5, set: 5, text: 3, asked: 2 }
+
+/** Kinds of marks, which differ in weight. */
+const kinds = {
+  /** bullets below `Memories:`: the form includes its announcement */
+  certain: { marks: 5 },
+  /** words for retrieved texts: `Document 1:`, `<passage>` */
+  strong: { marks: 3 },
+  /** words for parts of anything: `Result 1:`, `File 1:` */
+  weak: {},
+  number: { text: 5, asked: 0, opens: 5 },
+  /** names alone, which may be the title of a part or the origin of a text */
+  named: { text: 5, asked: 0 },
+  /** fields: other records also have a title and a text */
+  record: { marks: 2 },
+  /** elements of any kind of data */
+  element: { origins: 5 },
+  /** bullets, rules and texts followed by their origin: used for everything */
+  plain: { text: 0, asked: 0 },
+} satisfies Readonly<Record<string, Weights>>
+
+/** Returns whether the marks of a list and the text around it show that its texts were retrieved. */
+function isSupported(marks: Marks, list: ContextList): boolean {
+  // the members of objects were already checked
+  if (list.form === 'json') return true
+  const { text, turns } = marks
+  const { start, end } = spanOf(list)
+  const announcement = readAnnouncement(text, start, readBehind(text, end))
+  const from = turns[findIndexFrom(turns, start + 1) - 1]?.start ?? 0
+  const weights: Weights = { ...everywhere, ...kinds[kindOf(text, list, announcement.heading)] }
+  let sum = weights.marks ?? 0
+  for (const sign of Object.keys(signs) as Sign[]) {
+    if (sum >= enough) return true
+    const weight = weights[sign] ?? 0
+    if (weight > 0 && signs[sign]({ marks, list, announcement, from })) sum += weight
+  }
+  return sum >= enough
+}
+
+function spanOf({ blocks, end }: ContextList): Span {
+  return { start: blocks[0]!.start, end }
+}
+
+// a label whose word means a text
+const OF_TEXT = new RegExp(
+  `^[^\\p{L}\\n]{0,12}(?!(?:files?|results?|attachments?|contents?|notes?)(?:$|[^\\p{L}]))(?:${materialWords})`,
+  'iu',
+)
+// numbered paragraphs of one text, if the words before them call it that
+const OF_ONE_TEXT =
+  /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|文章|步骤|故事|本文/i
+// one sentence on each line, as in verses, clauses and steps
+const LINE = /^(?=[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n ])[^«\n][^\n]{0,118}$/u
+
+/** Classifies the marks of a list whose heading is `heading`. */
+function kindOf(text: string, { form, weight, blocks }: ContextList, heading: string): keyof typeof kinds {
+  const { start } = blocks[0]!
+  if (form === 'memories') return 'certain'
+  if (weight === 'strong') return 'strong'
+  switch (form) {
+    case 'number': {
+      const areLines =
+        blocks.length > 2 && blocks.every((own) => LINE.test(text.slice(own.contentStart, own.contentEnd)))
+      return areLines || OF_ONE_TEXT.test(heading) ? 'plain' : 'number'
+    }
+    case 'label':
+      if ('-*+•'.includes(text[start]!) && text[start + 1] === ' ') return 'plain'
+      return blocks.some(({ label }) => label !== undefined) || OF_TEXT.test(text.slice(start, start + LONGEST_MARK))
+        ? 'weak'
+        : 'named'
+    case 'record':
+      return 'record'
+    case 'tag':
+      return 'element'
+    default:
+      return 'plain'
+  }
 }

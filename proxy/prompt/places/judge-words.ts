@@ -6,13 +6,18 @@ import type { Reason } from '../judge/reasons.ts'
 import { narrow } from '../scan/narrow.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { type Remarks, readRemarks } from './read-remarks.ts'
-import { areUnmapped, readForms } from './words/citation-specimens.ts'
-import { asksForData, asksForMany } from './words/data-words.ts'
-import { isAboutOrder, isHeadOfOrder } from './words/order-words.ts'
-import { COMPARING, isOfChange, isOfSubject, namesRoles, namesRolesApart } from './words/role-words.ts'
+import { areUnmapped, asksForData, asksForMany, readForms } from './words/answer-words.ts'
+import {
+  COMPARING,
+  isAboutOrder,
+  isHeadOfOrder,
+  isOfChange,
+  isOfSubject,
+  namesRoles,
+  namesRolesApart,
+} from './words/order-words.ts'
 import { isAligned, OF_OWN_TEXT } from './words/task-words.ts'
-import { WHICH } from './words/text-words.ts'
-import { readEnds, sentencesOf } from './words/word-patterns.ts'
+import { readEnds, sentencesOf, WHICH } from './words/text-words.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'

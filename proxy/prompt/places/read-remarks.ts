@@ -1,8 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
 import { CALLED_BY_PLACE } from './words/place-words.ts'
-import { STEMS, TEXTS } from './words/text-words.ts'
-import { readEnds } from './words/word-patterns.ts'
+import { readEnds, STEMS, TEXTS } from './words/text-words.ts'
 
 /**
  * What words outside lists say about blocks by number or place, as a word and a number or `nth`: `memory 2`, and

@@ -14,6 +14,8 @@ const LETTERS = '[\\p{L}\\p{M}]'
 const START = '(?<![\\p{L}\\p{N}])'
 const BETWEEN = `(?:[ \\t-]+${LETTERS}+){0,2}[ \\t-]+`
 
+const SOME = '(?:beiden|zwei|drei|deux|trois|dos|tres|dois|duas|três|due|tre|twee|drie|два|две|три)'
+
 /** Stems of first, second, …, last, in front of a noun or behind it. */
 const BOTH_SIDES = [
   `primer(?:[oa]s?)?${END}|segund|tercer|cuart|últim|penúltim|primeir|terceir|quint[oa]s?${END}|quart[oaie]s?${END}|${DIGITS}\\.?[ºª°]`,
@@ -39,21 +41,15 @@ export const CALLED_BY_PLACE: WordPattern = new WordPattern(
   [
     `${START}(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}*${BETWEEN}(?:${STEMS})`,
     `(?:${STEMS})${LETTERS}*(?: ${LETTERS}+)?[ \\t]+(?:${BOTH_SIDES}|${BEHIND})`,
-    // without a noun beside the place, as in `die ersten beiden`, and a place in a list
+    // without a noun beside the place: `die ersten beiden`, `les deux premiers`, `an erster Stelle`, `en qué posición`
+    `${START}(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}* ${SOME}|${SOME} (?:${BOTH_SIDES}|${IN_FRONT}))`,
+    `${START}(?:an|en|à|em|in|al|op|på|na|на|v) (?:la |de |der )?(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}*|\\d{1,2}\\.|welcher|quelle|qu[eé]|quale|welke|vilken|hvilken|którym|kterém|каком|якому) (?:stelle|positi|posiz|posici|posiç|lieu|place|lugar|posto|plaats|plats|miejsc|míst|мест|місц)`,
     ...[
-      '(?:ersten|letzten) (?:beiden|zwei|drei)|(?:im|das|der|den|dem) vorletzten?|dok\\. ?\\d',
+      '(?:im|das|der|den|dem) vorletzten?|dok\\. ?\\d|(?:steht|kommt) (?:ganz )?(?:oben|unten|vorne?|hinten|zuerst|zuletzt|am (?:anfang|ende))',
       `${DIGITS}\\.(?: \\p{L}+)? (?:dokument|quelle|abschnitt|text(?:e[ns]?)?${END}|datei|ergebnis|auszug|artikel|passage|belge|doküman|kayna|metin|parça|dosya|makale|forrás|szöveg|cikk|találat)`,
-      'son (?:iki |üç )?(?:belge|doküman|kayna|meti|metn|parça|dosya|sonuc|sonuç|makale)',
-      "les (?:deux|trois) (?:premi|derni)[eè]r|les (?:premi|derni)[eè]re?s (?:deux|trois)|l['’]avant-derni",
-      'l[oa]s (?:dos|tres) (?:primer|últim)[oa]s|l[oa]s (?:primer|últim)[oa]s (?:dos|tres)|(?:el|la) penúltim[oa]',
-      '[oa]s (?:dois|duas|três) (?:primeir|últim)[oa]s|[oa]s (?:primeir|últim)[oa]s (?:dois|duas|três)|[oa] penúltim[oa]|[oa] (?:segund|terceir|quart)[oa](?=[?.!]|$)',
-      '(?:prim|ultim)[ie] (?:due|tre)|penultim[oa]|de (?:eerste|laatste) (?:twee|drie)|(?:het|de) voorlaatste|(?:hai|ba) (?:tài liệu|nguồn|đoạn|văn bản) (?:đầu|cuối)',
-      '(?:первы|последни)е (?:два|две|три)|предпоследн|передостанн|(?:أول|آخر) (?:مستند|وثيقت|مصدر|نص|ملف)ين',
-      'an (?:erster|zweiter|dritter|vierter|letzter|vorletzter|welcher|\\d{1,2}\\.) (?:stelle|position)|(?:steht|kommt) (?:ganz )?(?:oben|unten|vorne?|hinten|zuerst|zuletzt|am (?:anfang|ende))',
-      `en (?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère))(?: position| place| lieu)?${END}|à (?:quelle|la (?:première|deuxième|dernière)) (?:position|place)`,
-      'en (?:primer|segundo|tercer|último) lugar|(?:en|em) (?:la )?(?:primera?|primeira|segunda|última|qu[eé]) posi(?:ción|ção)|em (?:primeiro|segundo|terceiro|último) lugar|(?:in|al) (?:primo|secondo|terzo|ultimo) posto|in (?:prima|seconda|terza|ultima|quale) posizione',
-      'op (?:de )?(?:eerste|tweede|derde|laatste|welke) plaats|på (?:första|andra|tredje|sista|første|anden|andre|siste|vilken|hvilken) plats|na (?:pierwszym|drugim|ostatnim|którym|prvním|druhém|posledním|kterém) m(?:iejscu|ístě)',
-      'на (?:первом|втором|третьем|последнем|каком|першому|другому|останньому|якому) мест?[еі]|на (?:першому|другому|останньому|якому) місці|(?:birinci|i\u0307?kinci|son|kaçıncı) sırada|(?:排在|位于|放在)(?:第|最)|(?:最初|最後)に(?:ある|来る|載)|(?:첫 번째|마지막)(?:에|으로) (?:있|나오)',
+      'son (?:iki |üç )?(?:belge|doküman|kayna|meti|metn|parça|dosya|sonuc|sonuç|makale)|(?:birinci|i\u0307?kinci|son|kaçıncı) sırada',
+      `l['’]avant-derni|(?:el|la|[oa]) penúltim[oa]|[oa] (?:segund|terceir|quart)[oa](?=[?.!]|$)|penultim[oa]|(?:het|de) voorlaatste|предпоследн|передостанн|en (?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère))${END}`,
+      '(?:hai|ba) (?:tài liệu|nguồn|đoạn|văn bản) (?:đầu|cuối)|(?:أول|آخر) (?:مستند|وثيقت|مصدر|نص|ملف)ين|(?:排在|位于|放在)(?:第|最)|(?:最初|最後)に(?:ある|来る|載)|(?:첫 번째|마지막)(?:에|으로) (?:있|나오)',
     ].map((words) => `${START}(?:${words})`),
     // `最后的文档`, `前两个文档`, `第一份和最后一份`
     '(?:最[后後前初終]|首|末|冒頭|先頭|末尾|倒[数數]第?[一二三四五\\d]|[前后後][一二两兩三四五几幾\\d])面?[的の]?[一二两兩三\\d]?(?:个|個|篇|份|条|條|段|則|则)?(?:文[档檔件章献獻書]|[资資]料|[来來]源|段落|[结結]果|片段|ドキュメント|出典|記事|テキスト)',

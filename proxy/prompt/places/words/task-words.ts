@@ -1,7 +1,6 @@
 import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { EACH_ONE } from './place-words.ts'
-import { mentionsTexts, TEXTS } from './text-words.ts'
-import { anyOf } from './word-patterns.ts'
+import { anyOf, mentionsTexts, TEXTS } from './text-words.ts'
 
 /*
  * Tasks whose answer follows the order of the texts, without a word for a text: repeating them (`Proofread.`,
