@@ -202,3 +202,18 @@ export function findClosing({ tags }: Marks, listStart: number, from: number, li
   }
   return undefined
 }
+
+// the sign of an item of instructions, in front of a list's first block on its line
+const ITEM = /^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/
+
+/**
+ * Returns where the next instruction begins, if a list ends one of several, as in `- Use this context: Source: …`.
+ * Infinity if there is no next one; undefined if the list ends none.
+ */
+export function findItemEnd(text: string, listStart: number): number | undefined {
+  const line = text.lastIndexOf('\n', listStart - 1) + 1
+  const item = ITEM.exec(text.slice(line, listStart))?.[0]
+  if (item === undefined) return undefined
+  const next = text.indexOf(`\n${item}`, listStart)
+  return next < 0 ? Number.POSITIVE_INFINITY : next + 1
+}

@@ -6,7 +6,7 @@ import { findInnerClosings } from './list-closings.ts'
 import { findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
-export interface Quotes {
+interface Quotes {
   readonly open: string
   readonly close: string
 }

@@ -3,7 +3,7 @@ import { labelForm } from './label-form.fixture.ts'
 
 /**
  * All known forms. Lists of any other form are left alone, unless a user's pattern finds them. `readBy` names the sources
- * of each in the order in which they read. Before them, `scan/line-reader.ts` decides by a line's first sign who reads it.
+ * of each in the order in which they read. Before them, `scan/find-marks.ts` decides by a line's first sign who reads it.
  */
 export const forms: readonly Form[] = [
   labelForm,

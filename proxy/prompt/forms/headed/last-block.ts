@@ -3,6 +3,7 @@ import {
   findClosing,
   findClosingLine,
   findEndBeforeClosing,
+  findItemEnd,
   findOpening,
   findOwnClosing,
   isClosedAlike,
@@ -57,9 +58,6 @@ interface Ending {
   readonly isAnsweredFirst?: boolean
 }
 
-// the sign of an item of instructions, in front of the list's first block on its line
-const ITEM = /^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/
-
 /**
  * The last block of a list whose blocks begin with labels. The others end where the next one begins; this one where
  * something follows that the others do not contain.
@@ -101,8 +99,7 @@ export class LastBlock {
     // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
     if (this.#opening && findClosingLine(text, this.#opening, this.#first.end, this.#label.start) !== undefined)
       return undefined
-    // it ends one of several instructions, and nothing shows where the next one begins
-    if (this.#item !== undefined && this.#findItemEnd() === undefined) return undefined
+    if (this.#itemEnd === -1) return undefined
     const ending = this.#readEnding()
     // if only the last block is not closed, it is not a block, or its end is cut off
     if ((quotes !== undefined || closed) && ending.listEnd === undefined) return undefined
@@ -112,9 +109,8 @@ export class LastBlock {
     // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
     if (end === this.#label.end) return undefined
     if (this.#opening?.sign !== undefined && text.endsWith(this.#opening.sign, end)) return undefined
-    if (isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || this.#holdsLoneRule(end))
-      return undefined
-    return { block: end, list: ending.listEnd ?? end }
+    const isTorn = isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || this.#holdsLoneRule(end)
+    return isTorn ? undefined : { block: end, list: ending.listEnd ?? end }
   }
 
   #readEnding(): Ending {
@@ -124,19 +120,19 @@ export class LastBlock {
     const own = this.#findOwnEnd()
     if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
     const closing = this.#findClosing()
-    const bound = closing ?? this.#findItemEnd() ?? this.#limit
+    const item = this.#itemEnd === -1 ? undefined : this.#itemEnd
+    const bound = closing ?? item ?? this.#limit
     const blank = blanks[findIndexFrom(blanks, from)]?.start ?? bound
     const fence = this.#findClosingRule(bound)
     if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
     const note = this.#findNote(findLineEnd(text, from), bound, (own) => this.#isEnd(own))
     const cue = note && isCue(note) ? note : undefined
-    const isLine = cue !== undefined && isSaid(cue) && this.#findNote(cue.end, bound, asks) !== undefined
     return {
       paragraph: blank < bound ? blank : undefined,
       certain: note?.start ?? (bound < this.#limit ? bound : closing),
       cue,
       closing,
-      isAnsweredFirst: isLine,
+      isAnsweredFirst: cue !== undefined && isSaid(cue) && this.#findNote(cue.end, bound, asks) !== undefined,
     }
   }
 
@@ -163,20 +159,10 @@ export class LastBlock {
     return line ?? tag
   }
 
-  get #item(): string | undefined {
-    const { text } = this.#marks
-    const line = text.lastIndexOf('\n', this.#first.start - 1) + 1
-    return ITEM.exec(text.slice(line, this.#first.start))?.[0]
-  }
-
-  /**
-   * Returns where the next instruction begins, if the list's blocks end one item of a list of instructions, as in `- Use
-   * this context: Source: …`. Undefined if blocks contain such items themselves.
-   */
-  #findItemEnd(): number | undefined {
-    const item = this.#item
-    const next = item === undefined ? -1 : this.#marks.text.indexOf(`\n${item}`, this.#first.start)
-    return next >= this.#label.end && next < this.#limit ? next + 1 : undefined
+  /** Where the next of several instructions begins, if the list ends one; -1 if nothing shows where. */
+  get #itemEnd(): number | undefined {
+    const end = findItemEnd(this.#marks.text, this.#first.start)
+    return end === undefined || (end > this.#label.end && end <= this.#limit) ? end : -1
   }
 
   get #openingRule(): string | undefined {
