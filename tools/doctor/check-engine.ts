@@ -53,7 +53,7 @@ export async function checkEngine(
 /** Finds out whether the URL is that of a proxy: it alone refuses a request that seems to go round in a circle. */
 async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
   const reply = await connection.get('/v1/models', endlessHops)
-  if (!('status' in reply) || reply.status !== statusOf.loop_detected) return []
+  if (reply.status !== statusOf.loop_detected) return []
   const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
   return [warning('engine', found, "give the engine's own URL")]
 }

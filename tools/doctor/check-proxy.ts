@@ -4,7 +4,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import type { ReplicaDescription } from '#proxy/admin/dashboard/describe-replicas.ts'
 import { bearersWarning } from '#proxy/config/start-warnings.ts'
-import { type Answer, EngineConnection, isGood, type Reply } from './engine/engine-connection.ts'
+import { describeReply, EngineConnection, isGood, type Reply } from './engine/engine-connection.ts'
 import { type DoctorOptions, type Finding, fatal, notChecked, ok, warning } from './finding.ts'
 
 /** A replica as `GET /v1/mirror` lists it; a proxy of another version may not say everything. */
@@ -46,7 +46,7 @@ export class AskedProxy {
       return
     }
     this.#before = replicas
-    const { tenants } = (reply as Answer).json as { tenants?: { from?: unknown; keys?: unknown } }
+    const { tenants } = reply.json as { tenants?: { from?: unknown; keys?: unknown } }
     // every presented bearer is a tenant
     this.#isByBearer = tenants?.from === 'key' && tenants.keys === false
   }
@@ -119,12 +119,11 @@ function judgeReply(reply: Reply, adminUrl: string): Finding {
     const fix = "give what 'reprise serve' prints as admin_url"
     return fatal('mirror', `${adminUrl} is not an admin listener of reprise`, fix)
   }
-  const isRefused = 'status' in reply && reply.status === 401
-  const why = 'status' in reply ? `answers ${reply.status}` : reply.message
-  const fix = isRefused
-    ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN"
-    : "give what 'reprise serve' prints as admin_url, while it runs"
-  return fatal('mirror', `${adminUrl}: ${why}`, fix)
+  const fix =
+    reply.status === 401
+      ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN"
+      : "give what 'reprise serve' prints as admin_url, while it runs"
+  return fatal('mirror', `${adminUrl}: ${describeReply(reply)}`, fix)
 }
 
 /** Normalises an engine's URL, so that equivalent URLs are equal; all names of this machine become one. */

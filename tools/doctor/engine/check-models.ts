@@ -1,5 +1,5 @@
 import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
-import { type Answer, type EngineConnection, isGood, type NoAnswer, type Reply } from './engine-connection.ts'
+import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
 /** A model as `/v1/models` lists it. */
 export interface ServedModel {
@@ -22,25 +22,24 @@ export async function checkReachable(
   { url, hasKey, models: stated }: { url: string; hasKey: boolean; models?: readonly string[] | undefined },
 ): Promise<FirstContact> {
   const reply = await connection.get('/v1/models')
-  if (stated && 'status' in reply && reply.status === 404) {
+  if (stated && reply.status === 404) {
     const found = `answers, and does not list its models: those in the configuration are taken (${stated.join(', ')})`
     return { finding: ok('engine', found), models: stated.map((id) => ({ id })) }
   }
   const fault = faultOf(reply, url, hasKey)
   if (fault) return { finding: fatal('engine', ...fault), models: [] }
-  const { json, milliseconds } = reply as Answer
-  return { finding: ok('engine', `answers in ${Math.round(milliseconds)} ms`), models: modelsOf(json)! }
+  return { finding: ok('engine', `answers in ${Math.round(reply.milliseconds)} ms`), models: modelsOf(reply.json)! }
 }
 
 function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fix: string] | undefined {
-  if (!('status' in reply)) return [reply.message, fixFor(reply, url)]
-  const { status } = reply
+  const { status, fault, text } = reply
+  if (fault) return [text, fixFor(fault, url)]
   if (status === 401 || status === 403) {
     return hasKey
       ? [`refuses the API key (${status})`, 'give the key the engine was started with in REPRISE_ENGINE_API_KEY']
       : [`asks for an API key (${status})`, 'set the environment variable REPRISE_ENGINE_API_KEY to it']
   }
-  const isHtml = reply.text.trimStart().startsWith('<')
+  const isHtml = text.trimStart().startsWith('<')
   if (status === 404 || (isGood(reply) && modelsOf(reply.json) === undefined)) {
     const what = isHtml ? 'a web page' : status === 404 ? '404' : 'something else'
     return [
@@ -52,9 +51,9 @@ function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fi
   return isGood(reply) ? undefined : [`answers ${status} to /v1/models`, "look into the engine's log"]
 }
 
-function fixFor({ reason }: NoAnswer, url: string): string {
+function fixFor(fault: NonNullable<Reply['fault']>, url: string): string {
   const { protocol, host } = new URL(url)
-  switch (reason) {
+  switch (fault) {
     case 'refused':
       return `start the engine, or correct host and port: nothing listens at ${host}`
     case 'unknown_host':

@@ -3,7 +3,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { readTokens } from '#proxy/replicas/reports/token-question.ts'
 import { type Finding, ok, warning } from '../finding.ts'
-import { type EngineConnection, isGood } from './engine-connection.ts'
+import { describeReply, type EngineConnection, isGood } from './engine-connection.ts'
 
 const check = 'token_endpoint'
 
@@ -28,7 +28,7 @@ export async function askTokens(
     const reply = await connection.post(path, body)
     const tokens = isGood(reply) ? readTokens(reply.text)?.[0] : undefined
     if (tokens) return { tokens, path, refused }
-    refused.push('status' in reply ? `${path} answers ${reply.status}` : `${path}: ${reply.message}`)
+    refused.push(`${path}${reply.status === 0 ? ':' : ''} ${describeReply(reply)}`)
   }
   return { tokens: undefined, path: '', refused }
 }

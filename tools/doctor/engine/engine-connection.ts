@@ -2,21 +2,20 @@ import { Agent, request } from 'undici'
 import { type EngineTls, pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { tryJson } from '#engine-adapters/json-object.ts'
 
-export interface Answer {
+/** An answer, or why there is none. */
+export interface Reply {
+  /** 0 if there is no answer */
   readonly status: number
+  /** the answer's body, or what went wrong */
   readonly text: string
   /** undefined if the body is not JSON */
   readonly json: unknown
   readonly milliseconds: number
+  /** why there is no answer */
+  readonly fault?: Fault
 }
 
-/** Why there was no answer. */
-export interface NoAnswer {
-  readonly reason: 'refused' | 'unknown_host' | 'tls' | 'timeout' | 'broken'
-  readonly message: string
-}
-
-export type Reply = Answer | NoAnswer
+type Fault = 'refused' | 'unknown_host' | 'tls' | 'timeout' | 'broken'
 
 /** The key, the certificates and the timeout of each request, and the signal that aborts all of them. */
 interface ConnectionOptions {
@@ -71,33 +70,41 @@ export class EngineConnection {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
       })
       const text = await response.body.text()
-      const milliseconds = performance.now() - started
-      return { status: response.statusCode, text, json: tryJson(text), milliseconds }
+      return { status: response.statusCode, text, json: tryJson(text), milliseconds: performance.now() - started }
     } catch (error) {
       signal.throwIfAborted()
-      return toNoAnswer(error as Error, timeoutMilliseconds)
+      const fault = toFault(error as Error, timeoutMilliseconds)
+      return { status: 0, json: undefined, milliseconds: performance.now() - started, ...fault }
     }
   }
 }
 
 /** Whether a reply is an answer with a success status. */
-export function isGood(reply: Reply): reply is Answer {
-  return 'status' in reply && reply.status >= 200 && reply.status < 300
+export function isGood({ status }: Reply): boolean {
+  return status >= 200 && status < 300
 }
 
-/** Why there is no answer, by the codes of errors of connections. */
-const reasons: readonly (readonly [RegExp, NoAnswer['reason']])[] = [
+/** Says in words what a reply is that is not the one expected. */
+export function describeReply({ status, text }: Reply): string {
+  return status === 0 ? text : `answers ${status}`
+}
+
+/** Faults by the codes of errors of connections. */
+const faults: readonly (readonly [RegExp, Fault])[] = [
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'timeout'],
   [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL)$/, 'refused'],
   [/^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA)$/, 'unknown_host'],
   [/CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:VERIFY|GET)/, 'tls'],
 ]
 
-function toNoAnswer(error: Error & { code?: string }, timeoutMilliseconds: number): NoAnswer {
+function toFault(
+  error: Error & { code?: string },
+  timeoutMilliseconds: number,
+): Required<Pick<Reply, 'fault' | 'text'>> {
   const code = error.name === 'TimeoutError' ? 'ETIMEDOUT' : (error.code ?? '')
-  const [, reason] = reasons.find(([codes]) => codes.test(code)) ?? [undefined, 'broken' as const]
-  if (reason === 'timeout') return { reason, message: `no answer within ${timeoutMilliseconds / 1000} s` }
+  const [, fault] = faults.find(([codes]) => codes.test(code)) ?? [undefined, 'broken' as const]
+  if (fault === 'timeout') return { fault, text: `no answer within ${timeoutMilliseconds / 1000} s` }
   // one name with several addresses: each has its own error
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
-  return { reason, message: (error.message || inner?.message || code).split('\n', 1)[0]!.trim() }
+  return { fault, text: (error.message || inner?.message || code).split('\n', 1)[0]!.trim() }
 }

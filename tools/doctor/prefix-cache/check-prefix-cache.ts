@@ -32,15 +32,15 @@ const embeds = ok(
 
 /** Whether an engine that knows no chats embeds texts, as one beside chats may. */
 async function servesEmbeddings(connection: EngineConnection, { id }: ServedModel, refused: Reply): Promise<boolean> {
-  if (!('status' in refused) || (refused.status !== 404 && refused.status !== 400)) return false
+  if (refused.status !== 404 && refused.status !== 400) return false
   const reply = await connection.post('/v1/embeddings', { model: id, input: 'A short text.' })
-  return 'status' in reply && reply.status === 200
+  return reply.status === 200
 }
 
 function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
-  if (!('status' in reply)) {
+  if (reply.status === 0) {
     const fix = 'send the engine a request by hand; a slow one needs --timeout-seconds'
-    return fatal('prefix_caching', `a chat completion got no answer: ${reply.message}`, fix)
+    return fatal('prefix_caching', `a chat completion got no answer: ${reply.text}`, fix)
   }
   const why = readEngineError(reply.text)?.message ?? reply.text
   const found = `a chat completion is answered with ${reply.status}: ${excerptOf(why)}`

@@ -62,8 +62,8 @@ export async function probePrefixCache(connection: EngineConnection, options: Pr
 }
 
 /** Whether the reply says that the prompt is too long, in the words of vLLM, SGLang or OpenAI. */
-function isTooLong(reply: Reply): boolean {
-  return 'status' in reply && reply.status === 400 && /context length|context_length/i.test(reply.text)
+function isTooLong({ status, text }: Reply): boolean {
+  return status === 400 && /context length|context_length/i.test(text)
 }
 
 async function probeOnce(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
@@ -101,7 +101,7 @@ async function createSender(connection: EngineConnection, { model }: ProbeOption
     connection.post('/v1/chat/completions', { ...common, messages: [{ role: 'user', content }], cache_salt })
   const plain: Send = (prompt, cache_salt) => connection.post('/v1/completions', { ...common, prompt, cache_salt })
   const reply = await chat('Hi', undefined)
-  const hasNoChat = 'status' in reply && (reply.status === 404 || /chat.?template/i.test(reply.text)) && !isGood(reply)
+  const hasNoChat = reply.status === 404 || (!isGood(reply) && /chat.?template/i.test(reply.text))
   return hasNoChat ? plain : chat
 }
 
