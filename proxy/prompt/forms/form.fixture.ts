@@ -4,7 +4,7 @@ import type { FormId } from '../context-list.ts'
 type Need =
   /**
    * one of: an announcement as retrieved text, a container of such texts, a search tool as the source, a line marked as
-   * the question, rules for an answer based on the texts (weights: judge/weigh-evidence.ts)
+   * the question, rules for an answer based on the texts (weights: judge/judge-list.ts)
    */
   | 'one_more'
   /** two properties of retrieved texts: surroundings that say so, a source for each, scores, document numbers */
