@@ -73,7 +73,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
   let current = config
   const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
-  const { admin, adminApp, emulator } = await startAdmin(config, log, onUnread)
+  const { admin, setApp, emulator } = await startAdmin(config, log, onUnread)
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
@@ -88,7 +88,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
-  adminApp.resolve(
+  setApp(
     createAdminApp({
       pipeline: live.pipeline,
       drain,
@@ -133,12 +133,15 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
 
 /** Starts the admin listener, whose requests wait for its app, and the emulator, which has its callback URL. */
 async function startAdmin(config: Config, log: Log, onUnread: (unread: UnreadRequest) => void) {
-  const adminApp = new Deferred<Hono<ServerEnv>>()
+  let setApp!: (app: Hono<ServerEnv>) => void
+  const app = new Promise<Hono<ServerEnv>>((resolve) => {
+    setApp = resolve
+  })
   const options = { uploadSeconds: callbackUploadSeconds, onUnread }
   const address = readListenAddress(config.admin.listen)
-  const admin = await Listener.at(address, toRequestListener(adminApp.promise), options)
+  const admin = await Listener.at(address, toRequestListener(app), options)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
-  return { admin, adminApp, emulator }
+  return { admin, setApp, emulator }
 }
 
 /** Its client, which takes 20 MB, is loaded only if it is configured. */
@@ -237,16 +240,4 @@ function startUpkeep(telemetry: Telemetry, { pipeline }: LivePipeline, fleet: Li
     modelLists,
     onTick: () => fleet.tick(),
   })
-}
-
-/** A promise that is resolved from outside. */
-class Deferred<T> {
-  readonly promise: Promise<T>
-  resolve!: (value: T) => void
-
-  constructor() {
-    this.promise = new Promise((resolve) => {
-      this.resolve = resolve
-    })
-  }
 }

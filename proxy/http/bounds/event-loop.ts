@@ -34,22 +34,24 @@ async function rest(): Promise<void> {
 const sliceMilliseconds = 0.3
 /** The longest slice, in a busy loop. */
 const longestSliceMilliseconds = 4
-
-/** The clock is read once per this many items. */
-const itemsPerLook = 8
 /** If a turn of the event loop takes longer, other work was done in it. */
 const idleTurnMilliseconds = 0.05
-/** The longest time that requests may delay a slice, so that they never starve it. */
+/** The longest time that requests may delay a slice of a patient task, so that they never starve it. */
 const waitMilliseconds = 2
 
 /**
- * Lets other work run during a long task that must keep up, such as following what other proxies write. A slice is as
- * long as the turn of the event loop before it, so that the task gets half of a busy loop; see `inSlices` for tasks
- * that can wait.
+ * Lets other work run during a long task. Of a task that must keep up, such as following what other proxies write, a
+ * slice is as long as the turn of the event loop before it, so that the task gets half of a busy loop. A patient task
+ * has short slices, and waits for each until the loop is idle.
  */
 export class TimeSlices {
+  readonly #isPatient: boolean
   #since = performance.now()
   #length = sliceMilliseconds
+
+  constructor({ isPatient = false }: { readonly isPatient?: boolean } = {}) {
+    this.#isPatient = isPatient
+  }
 
   /** Whether it is time to `pass`. */
   get isOver(): boolean {
@@ -59,14 +61,25 @@ export class TimeSlices {
   /** Yields to the event loop. Resolves after other pending work. */
   async pass(): Promise<void> {
     const left = performance.now()
-    await afterIo()
-    this.#since = performance.now()
-    this.#length = Math.min(Math.max(this.#since - left, sliceMilliseconds), longestSliceMilliseconds)
+    let turn = left
+    let isBusy = true
+    while (isBusy) {
+      await afterIo()
+      const now = performance.now()
+      isBusy = this.#isPatient && now - turn >= idleTurnMilliseconds && now - left <= waitMilliseconds
+      turn = now
+    }
+    this.#since = turn
+    if (!this.#isPatient) this.#length = Math.min(Math.max(turn - left, sliceMilliseconds), longestSliceMilliseconds)
   }
 
-  /** Calls `act` with each item, and yields in between. */
-  static async each<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
-    const slices = new TimeSlices()
+  /** Calls `act` with each item, and yields in between. Rejects with the first error. */
+  static async each<T>(
+    items: Iterable<T>,
+    act: (item: T) => void,
+    patience: { readonly isPatient?: boolean } = {},
+  ): Promise<void> {
+    const slices = new TimeSlices(patience)
     for (const item of items) {
       act(item)
       if (slices.isOver) await slices.pass()
@@ -74,25 +87,7 @@ export class TimeSlices {
   }
 }
 
-/** Calls `act` with each item, and yields to requests several times a millisecond. Rejects with the first error. */
-export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
-  let begun = performance.now()
-  let looked = 0
-  for (const item of items) {
-    act(item)
-    looked += 1
-    if (looked % itemsPerLook !== 0 || performance.now() - begun < sliceMilliseconds) continue
-    begun = await untilIdle()
-  }
-}
-
-/** Waits until the event loop is idle, but not longer than `waitMilliseconds`. Resolves with the current time. */
-async function untilIdle(): Promise<number> {
-  const begun = performance.now()
-  for (let turn = begun; ; ) {
-    await afterIo()
-    const now = performance.now()
-    if (now - turn < idleTurnMilliseconds || now - begun > waitMilliseconds) return now
-    turn = now
-  }
+/** Calls `act` with each item of a patient task. Rejects with the first error. */
+export function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+  return TimeSlices.each(items, act, { isPatient: true })
 }

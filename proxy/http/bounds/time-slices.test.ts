@@ -4,7 +4,7 @@ import { TimeSlices } from './event-loop.ts'
 afterEach(() => vi.restoreAllMocks())
 
 /** Returns how often 60 ms of work yields beside other work that takes `turn` milliseconds in each turn of the loop. */
-async function countPasses(turn: number): Promise<number> {
+async function countPasses(turn: number, isPatient = false): Promise<number> {
   let clock = 0
   let isBusy = true
   vi.spyOn(performance, 'now').mockImplementation(() => clock)
@@ -13,7 +13,7 @@ async function countPasses(turn: number): Promise<number> {
     if (isBusy) setImmediate(otherWork)
   }
   setImmediate(otherWork)
-  const slices = new TimeSlices()
+  const slices = new TimeSlices({ isPatient })
   let passes = 0
   for (let step = 0; step < 6_000; step++) {
     clock += 0.01
@@ -31,4 +31,8 @@ test.each([
   ['a loop that is held up, after 4 ms', 50, 15],
 ])('work yields to %s', async (_loop, turn, passes) => {
   expect(Math.abs((await countPasses(turn)) - passes)).toBeLessThanOrEqual(passes / 10 + 2)
+})
+
+test('patient work keeps to short slices in a busy loop, and waits before each', async () => {
+  expect(Math.abs((await countPasses(2, true)) - 193)).toBeLessThanOrEqual(22)
 })
