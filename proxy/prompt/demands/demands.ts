@@ -5,7 +5,7 @@ import { toArray, toObject } from '../../common/json/json-value.ts'
 export interface Demands {
   /** why nothing at all is rewritten: the caller measures or cuts the prompt, or media belong to places in it */
   readonly asReceived: 'measured' | 'media' | undefined
-  /** the numbers of documents may come back where nobody maps them: in data, tool calls, stored or very short answers */
+  /** the numbers of documents may come back where nobody maps them: in data, tool calls, stored, cut or very short answers */
   readonly areNumbersData: boolean
   /** the answer is data that can hold a value for each document, in their order, or a tool's call with a place */
   readonly isOrderData: boolean
@@ -18,7 +18,13 @@ export function readDemands(api: PromptApi, members: Members): Demands {
   const isData = asksForData(members) || isForced(members)
   return {
     asReceived: isMeasured(members) ? 'measured' : isTiedToMedia(members) ? 'media' : undefined,
-    areNumbersData: isData || isCalling(members) || isStored(api, members) || isShort(members) || showsTokens(members),
+    areNumbersData:
+      isData ||
+      isCalling(members) ||
+      isStored(api, members) ||
+      isShort(members) ||
+      isCut(members) ||
+      showsTokens(members),
     isOrderData: (isData && mayAlign(members)) || takesPlace(members),
     hasMedia: showsMedia(members),
   }
@@ -40,6 +46,20 @@ function isShort(members: Members): boolean {
     [values.max_tokens, values.max_completion_tokens, values.max_output_tokens, values.max_new_tokens].some(
       (limit) => typeof limit === 'number' && limit <= shortAnswer,
     ),
+  )
+}
+
+const WITHIN_A_CITATION = /^[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/u
+
+/**
+ * Whether the answer begins within a sentence that the caller has begun, or ends within a citation or in front of a text
+ * that the caller gives: what is left of a citation there cannot be recognised.
+ */
+function isCut(members: Members): boolean {
+  const last = toObject(toArray(members.messages).at(-1))
+  if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
+  return allMembersOf(members).some(({ stop, stop_sequences: sequences }) =>
+    [stop, sequences].flat().some((end) => typeof end === 'string' && WITHIN_A_CITATION.test(end)),
   )
 }
 

@@ -31,9 +31,16 @@ const COUNTED = [
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
 ].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
+// a number that nothing is counted by, as in `Ignore 3.` and `Does 1 or 2 say so?`
+const COUNT = `(?:\\d{1,2}|${NUMERAL.slice(7)}`
+const BEHIND_COUNT = `(?=[.?!;)](?!\\d)|\\s{0,4}$| (?:says?|said|differ|agree|mean|alone)(?!\\p{L}))`
+const RELATIVE = '(?:next|previous|following|preceding|upper|lower|topmost|bottom|other)'
 // without a word of their own, or with another than an ordinal
 const ALONE = new WordPattern(
   [
+    `(?<!\\p{L})(?:about|ignore|open|skip|show|use|using|does|do|did|only)(?: numbers?)? (?:${COUNT}(?:-|–| and | or |, ))?${COUNT}${BEHIND_COUNT}`,
+    `^\\s*(?:and |then |number )?${COUNT}(?:,? please)?[.?!]?\\s*$`,
+    `(?<!\\p{L})(?:the ${RELATIVE} (?:ones?|two|three|few)|every other (?:one|of)|the one (?:before|after|above|below)|(?:just|right|directly) (?:before|after|above|below) (?:the|that|this)|(?:follows|precedes) the one|the topmost|at the (?:very )?(?:top|bottom)(?=[.?!,]|$)|at the very (?:end|beginning))(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
     `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
     `(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,

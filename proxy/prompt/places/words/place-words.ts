@@ -31,6 +31,9 @@ const IN_FRONT = [
   `első|második|harmadik|negyedik|utolsó|${DIGITS}-?[eöoa]s számú|πρώτ|δεύτερ|τρίτ|τέταρτ|τελευταί|${DIGITS}[οηό]|نخستین|اولین|دومین|سومین|آخرین`,
   'প্রথম|দ্বিতীয়|দ্বিতীয়|তৃতীয়|তৃতীয়|চতুর্থ|শেষ|पहल|दूसर|तीसर|चौथ|पाँचव|अंतिम|आखिरी|आख़िरी',
 ].join('|')
+/** Stems of next, previous, upper and lower. */
+const BESIDE =
+  'nächste|vorige|folgende|obere|untere|suivant|précédent|siguiente|anterior|seguente|precedente|seguinte|volgende|vorige|следующ|предыдущ'
 const BEHIND = [
   'thứ (?:nhất|hai|ba|tư|năm|sáu|\\d)|đầu tiên|cuối|pertama|kedua|ketiga|keempat|kelima|terakhir',
   'ال?[أا]ول|الأولى|الثان|الثالث|الرابع|الخامس|الأخير|اول|دوم|سوم|چهارم|آخر|הראשו|השני|השליש|הרביע|האחרו',
@@ -44,6 +47,9 @@ export const CALLED_BY_PLACE: WordPattern = new WordPattern(
     // without a noun beside the place: `die ersten beiden`, `les deux premiers`, `an erster Stelle`, `en qué posición`
     `${START}(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}* ${SOME}|${SOME} (?:${BOTH_SIDES}|${IN_FRONT}))`,
     `${START}(?:an|en|à|em|in|al|op|på|na|на|v) (?:la |de |der )?(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}*|\\d{1,2}\\.|welcher|quelle|qu[eé]|quale|welke|vilken|hvilken|którym|kterém|каком|якому) (?:stelle|positi|posiz|posici|posiç|lieu|place|lugar|posto|plaats|plats|miejsc|míst|мест|місц)`,
+    // `Und das dritte?`, `celui qui suit`, `le n° 3`
+    `(?:${START}(?:das|der|die|dem|den|im|beim|zum|le|la|les|au|el|los|las|al|il|lo|o|a|os|as|de|het|и|а|в|о) |(?<!\\p{L})[ld]['’])(?:${BOTH_SIDES}|${IN_FRONT}|${BESIDE})${LETTERS}*(?= ?[?!.,;]|\\s{0,4}$)`,
+    `(?<!\\p{L})n[°º] ?\\d{1,2}(?!\\d)|${START}nummer (?:zwei|drei|vier|fünf|sechs)${END}`,
     ...[
       '(?:im|das|der|den|dem) vorletzten?|dok\\. ?\\d|(?:steht|kommt) (?:ganz )?(?:oben|unten|vorne?|hinten|zuerst|zuletzt|am (?:anfang|ende))',
       `${DIGITS}\\.(?: \\p{L}+)? (?:dokument|quelle|abschnitt|text(?:e[ns]?)?${END}|datei|ergebnis|auszug|artikel|passage|belge|doküman|kayna|metin|parça|dosya|makale|forrás|szöveg|cikk|találat)`,
