@@ -132,7 +132,8 @@ test('the page of troubles explains every reason, and no other', () => {
 
 test('the page of troubles names every refusal and every finding of the doctor', () => {
   const page = read('docs/troubleshooting.md')
-  const refusals = written('proxy', /export type Reason =([^\n]*(?:\n +[^\n]+)*)/g)
+  const reasons = read('proxy/prompt/judge/reasons.ts')
+  const refusals = [...reasons.matchAll(/^ {2}(\w+):/gm)].map(([, reason]) => reason!)
   const checks = written('tools/doctor', /\b(?:(?:ok|warning|fatal|notChecked)\(\s*|(?:check|caching) = )('[a-z_]+')/g)
   expect([...refusals, ...checks].filter((word) => !page.includes(`\`${word}\``))).toEqual([])
   expect(refusals.length).toBeGreaterThan(10)

@@ -117,7 +117,7 @@ function showsMedia({ messages, input }: Members): boolean {
   )
 }
 
-export type Members = Readonly<Record<string, unknown>>
+type Members = Readonly<Record<string, unknown>>
 
 /** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
 export function isSet(value: unknown): boolean {
@@ -125,7 +125,7 @@ export function isSet(value: unknown): boolean {
 }
 
 /** Returns the members, and SGLang's sampling parameters: one object for each prompt or one for all. */
-export function allMembersOf(members: Members): readonly Members[] {
+function allMembersOf(members: Members): readonly Members[] {
   const { sampling_params: sampling } = members
   return [members, ...toArray(sampling).map(toObject), toObject(sampling)]
 }
@@ -165,13 +165,13 @@ function isBegun({ messages, prompt, text }: Members): boolean {
 }
 
 /** Whether the model may call a tool. */
-export function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
+function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
   if (!isSet(tools) && !isSet(functions)) return false
   return ![choice, toObject(choice).type, call].includes('none')
 }
 
 /** Whether the model must call a tool, so that its answer is the arguments. */
-export function isForced(members: Members): boolean {
+function isForced(members: Members): boolean {
   const { tool_choice: choice, function_call: call } = members
   if (!isCalling(members)) return false
   const { type, mode } = toObject(choice)
@@ -180,7 +180,7 @@ export function isForced(members: Members): boolean {
 }
 
 /** Whether data of the form that is asked for can hold a value for each document. An unknown form can. */
-export function mayAlign(members: Members): boolean {
+function mayAlign(members: Members): boolean {
   const own = constraintsOf(members)
   const schemas = isForced(members) ? [...own, ...argumentsOf(members)] : own
   return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
@@ -221,7 +221,7 @@ const BY_PLACE = new RegExp(
 const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
-export function takesPlace(members: Members): boolean {
+function takesPlace(members: Members): boolean {
   return isCalling(members) && argumentsOf(members).some((schema) => holdsPlace(toObject(schema), 0))
 }
 

@@ -64,7 +64,7 @@ interface SentenceSigns {
 }
 
 /** What words say about any list. */
-export interface WordSigns {
+interface WordSigns {
   readonly said: ReadonlySet<Sign>
   readonly forms: readonly string[]
   /** sizes of lists that are parallel to the texts */

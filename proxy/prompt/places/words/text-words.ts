@@ -17,7 +17,7 @@ export const STEMS: string = [
 ].join('|')
 
 /** Words for retrieved texts in languages without spaces. */
-export const UNSPACED =
+const UNSPACED =
   '文[档檔件章献獻書本]|[资資]料|[来來]源|段落|片段|[结結]果|ドキュメント|出典|記事|テキスト|문서|자료|출처|글|기사|텍스트|เอกสาร'
 const ANY_TEXT = new WordPattern([`(?<!\\p{L})(?:${TEXTS}(?!\\p{L})|(?:ال|ה)?(?:${STEMS}))|${UNSPACED}`], 'u')
 /** Asks which of the texts it is, as `which document`: without a name, a text is named by its place. */
