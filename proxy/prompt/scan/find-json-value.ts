@@ -28,6 +28,9 @@ interface JsonArray {
   readonly elements: readonly JsonElement[]
 }
 
+const QUOTE = 34
+const BACKSLASH = 92
+
 // results are nested two or three levels deep, and no prompt has more of them than this
 const MOST_DEPTH = 24
 const MOST_ELEMENTS = 10_000
@@ -113,11 +116,11 @@ class Reader {
   #readString(): boolean {
     const text = this.#text
     for (let at = this.at + 1; at < text.length; at++) {
-      const sign = text[at]!
-      if (sign === '\\') at++
-      else if (sign < ' ' || sign === '"') {
-        this.at = sign === '"' ? at + 1 : at
-        return sign === '"'
+      const code = text.charCodeAt(at)
+      if (code === BACKSLASH) at++
+      else if (code < 32 || code === QUOTE) {
+        this.at = code === QUOTE ? at + 1 : at
+        return code === QUOTE
       }
     }
     this.at = text.length
