@@ -6,7 +6,8 @@ import { findOpenWords } from './borders/find-open-words.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
 import { type CertainFinder, type CertainList, preferCertain, type TextPart } from './certain-list.ts'
 import { type ContextList, mostBlocks, startOf } from './context-list.ts'
-import { findSureLists } from './forms/find-context-lists.ts'
+import { finish } from './finish.ts'
+import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
@@ -66,9 +67,19 @@ export function searchMessage(
   certain?: CertainFinder,
   templates?: KnownTemplates,
 ): FoundContexts {
+  return finish(searchInSteps(message, texts, certain, templates))
+}
+
+/** Like `searchMessage`, but yields every few thousand lines. */
+export function* searchInSteps(
+  message: PromptMessage,
+  texts: readonly string[],
+  certain?: CertainFinder,
+  templates?: KnownTemplates,
+): Generator<void, FoundContexts> {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  return new MessageSearch(message, texts, templates).find(certain)
+  return yield* new MessageSearch(message, texts, templates).find(certain)
 }
 
 function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] = []): FoundContexts {
@@ -110,10 +121,10 @@ class MessageSearch {
     })
   }
 
-  find(certain: CertainFinder | undefined): FoundContexts {
+  *find(certain: CertainFinder | undefined): Generator<void, FoundContexts> {
     const { role, tool, isRendered = false, isTextOnly } = this.#message
     const [whole, parts] = [this.#whole, this.#parts]
-    const { marked, guessed } = this.#guess()
+    const { marked, guessed } = yield* this.#guess()
     // certain borders need no evidence: known chunks, templates of the configuration
     const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
     const { contexts, torn } = this.#place(preferCertain(guessed, known))
@@ -127,12 +138,12 @@ class MessageSearch {
   }
 
   /** Finds lists by their marks, or by the literals of a known template, and those of them that the task lets be moved. */
-  #guess(): Record<'marked' | 'guessed', readonly ContextList[]> {
+  *#guess(): Generator<void, Record<'marked' | 'guessed', readonly ContextList[]>> {
     const [message, whole, templates] = [this.#message, this.#whole, this.#templates]
     const isOne = message.texts.length === 1
     const cut = isOne ? templates?.cut(message, whole) : undefined
     const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
-    const marked = cut ? [cut] : isSkipped ? [] : this.#readByRules()
+    const marked = cut ? [cut] : isSkipped ? [] : yield* this.#readByRules()
     // the words around a known template's list differ from request to request
     const blocks = marked.flatMap((list) => list.blocks)
     const around = blocks.length === 0 ? '' : outsideBlocks(whole, blocks).join('\n\n')
@@ -145,9 +156,9 @@ class MessageSearch {
     return { marked, guessed }
   }
 
-  #readByRules(): readonly ContextList[] {
+  *#readByRules(): Generator<void, readonly ContextList[]> {
     const message = this.#message
-    const { lists, refusals } = findSureLists(this.#whole, {
+    const { lists, refusals } = yield* searchLists(this.#whole, {
       whole: isToolRole(message.role),
       rendered: message.isRendered ?? false,
       asked: isAskedElsewhere(message) || OBSERVATION.test(this.#whole),

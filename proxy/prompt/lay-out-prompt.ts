@@ -6,7 +6,14 @@ import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { type CertainFinder, type CertainList, fromSpans, type SearchedText, shortestSearched } from './certain-list.ts'
 import { digestMessage, nameContexts } from './digest-message.ts'
-import { type FoundContexts, type KnownTemplates, type PlacedRefusal, searchMessage } from './find-contexts.ts'
+import {
+  type FoundContexts,
+  type KnownTemplates,
+  type PlacedRefusal,
+  searchInSteps,
+  searchMessage,
+} from './find-contexts.ts'
+import { finish } from './finish.ts'
 import { settleHistory } from './history/settle-history.ts'
 import { translateHistory } from './history/translate-history.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
@@ -100,7 +107,7 @@ class LayoutWriter {
     this.#conversation = conversation === undefined ? undefined : this.#chain
     const read: ReadMessage[] = []
     for (const message of messages) {
-      read.push(this.#read(message, message === messages.at(-1)))
+      read.push(yield* this.#read(message, message === messages.at(-1)))
       yield
     }
     // many conversations share one system prompt, and the first user message decides how its blocks may be ordered
@@ -122,14 +129,14 @@ class LayoutWriter {
     return { preamble, messages: isMapped ? translateHistory(permitted, this.#texts) : permitted }
   }
 
-  #read(message: PromptMessage, isNewest: boolean): ReadMessage {
+  *#read(message: PromptMessage, isNewest: boolean): Generator<void, ReadMessage> {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
     const { contexts, unaided } = isSearched
-      ? this.#find(message, this.#state.certain, isNewest)
+      ? yield* this.#find(message, this.#state.certain, isNewest)
       : { contexts: [], unaided: undefined }
     return {
       message,
@@ -142,9 +149,9 @@ class LayoutWriter {
     }
   }
 
-  #find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): FoundContexts {
+  *#find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): Generator<void, FoundContexts> {
     const known = isNewest ? this.#state.known : this.#knownOfOlder
-    const found = searchMessage(message, this.#texts, certain, known)
+    const found = yield* searchInSteps(message, this.#texts, certain, known)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found
@@ -256,7 +263,7 @@ class LayoutWriter {
       // merely mentioning a placeholder is no error, unless an answer was given as if blocks had been there
       if (known) this.#unresolved = 'ambiguous_turn'
       else if (isPast) this.#unresolved ??= 'unknown_turn'
-      return { ...laidOut, contexts: this.#find(laidOut.message, undefined).contexts }
+      return { ...laidOut, contexts: finish(this.#find(laidOut.message, undefined)).contexts }
     }
     const { blocks } = known
     const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)

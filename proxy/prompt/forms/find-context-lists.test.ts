@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from './find-context-lists.ts'
-import { contentsOf } from './found-lists.fixture.ts'
+import { findContextLists, findSureLists, searchLists } from './find-context-lists.ts'
+import { announced, contentsOf } from './found-lists.fixture.ts'
 
 describe('the prompts of', () => {
   it('LangChain: numbered documents stuffed between the instruction and the question', () => {
@@ -166,4 +166,15 @@ describe('hostile texts', () => {
     // in quadratic time, this would exceed the test timeout
     expect(findContextLists(text)).toBeDefined()
   })
+})
+
+it('reads a long text in steps, and what is found does not depend on them', () => {
+  const text = announced(`Document 1: ${'a line\n'.repeat(9_000)}\nDocument 2: ${'another\n'.repeat(9_000)}\nWhy?`)
+  const steps = searchLists(text, {})
+  let taken = 0
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) taken++
+  expect(taken).toBeGreaterThan(4)
+  expect(step.value).toEqual(findSureLists(text))
+  expect(step.value.lists).toHaveLength(1)
 })

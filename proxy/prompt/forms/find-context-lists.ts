@@ -1,5 +1,6 @@
 import { findClosingEnd } from '../borders/list-closings.ts'
 import { type ContextList, mostBlocks, startOf } from '../context-list.ts'
+import { finish } from '../finish.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
@@ -29,7 +30,12 @@ export function findContextLists(text: string, traits: TextTraits = {}): Context
 
 /** Like `findContextLists`, but also returns what is left alone and why. */
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
-  const marks = readMarks(text, traits)
+  return finish(searchLists(text, traits))
+}
+
+/** Like `findSureLists`, but yields every few thousand lines. */
+export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
+  const marks = yield* readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
   const unbalanced = findUnbalanced(marks.tags)
   const torn = [...unbalanced.values()].find(({ name }) => isKin(name) && !genericTags.has(name))

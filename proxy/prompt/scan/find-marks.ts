@@ -59,8 +59,11 @@ const MOST_LINES = 300_000
 // a text with more repeated forms of labels is not of any kind we know
 const MOST_FORMS = 24
 
-/** Reads a text once. Returns undefined if it has absurdly many marks. */
-export function readMarks(text: string, traits: TextTraits): Marks | undefined {
+/** Lines read per step. Reading a few thousand lines takes milliseconds. */
+const LINES_A_STEP = 2_048
+
+/** Reads a text once, and yields every few thousand lines. Returns undefined if it has absurdly many marks. */
+export function* readMarks(text: string, traits: TextTraits): Generator<void, Marks | undefined> {
   const { whole = false, rendered = false, asked = false, tool, sorted = false } = traits
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length, isAnswer: false }]
@@ -68,10 +71,10 @@ export function readMarks(text: string, traits: TextTraits): Marks | undefined {
   const source = sorted ? 'read' : toToolKind(tool)
   const ofLines = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
   const marks: Marks = { text, turns, tags, whole, asked, source, ...ofLines }
-  return readLines(marks) ? marks : undefined
+  return (yield* readLines(marks)) ? marks : undefined
 }
 
-function readLines(marks: Marks): boolean {
+function* readLines(marks: Marks): Generator<void, boolean> {
   const { text, labels, fences, bullets, values, quotes, contents, bolds } = marks
   const reader = new LineReader(marks)
   let lines = 0
@@ -79,6 +82,7 @@ function readLines(marks: Marks): boolean {
     end = findLineEnd(text, line)
     reader.read(line, end)
     if (++lines > MOST_LINES || reader.repeated > MOST_FORMS) return false
+    if (lines % LINES_A_STEP === 0) yield
     if (lines % 256 !== 0) continue
     const count = [labels, fences, bullets, values, quotes, contents, bolds].reduce(
       (sum, { length }) => sum + length,
