@@ -57,6 +57,16 @@ describe('numbers may come back unmapped', () => {
     { tools: [tool({})], tool_choice: 'auto' },
     { response_format: { type: 'json_object' } },
     { max_tokens: 1 },
+    { stop: [']'] },
+    { sampling_params: { stop: '.)' } },
+    { stop_sequences: ['3'] },
+    { prompt: 'q', suffix: ' says so.' },
+    {
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: 'It is in document' },
+      ],
+    },
     { max_completion_tokens: 4 },
     { max_output_tokens: 4 },
     { text: 'q', sampling_params: { max_new_tokens: 2 } },
@@ -78,6 +88,7 @@ describe('numbers may come back unmapped', () => {
     { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } },
     { max_tokens: 5, store: false, logprobs: false, n: 2 },
     { logprobs: true },
+    { stop: ['###', '\nObservation:', '</s>', '<|im_end|>'], suffix: '' },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
   test('in responses, which are stored unless they say otherwise', () => {

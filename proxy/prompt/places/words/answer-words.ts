@@ -58,7 +58,8 @@ function asksForFormat(sentence: string): boolean {
 
 /** Whether a lower-case sentence asks for data, in which numbers may stand. */
 export function asksForData(sentence: string): boolean {
-  return asksForFormat(sentence) || BARE.test(sentence)
+  // a number in brackets is a citation
+  return asksForFormat(sentence) || (BARE.test(sentence) && !sentence.includes('brackets'))
 }
 
 /** Whether a lower-case sentence asks for data that may hold a value for each text. */

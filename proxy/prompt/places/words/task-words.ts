@@ -82,7 +82,7 @@ const ALIGNED = anyOf([
 
 // instructions on naming sources, in sentences that mention each of them
 const OF_SOURCES =
-  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
+  /\b(?:cit|quot|zit|referenc|you use|attribut)|\bbrackets\b|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
 
 /**
  * Whether a lower-case sentence asks for something that follows the texts one by one, repeats or continues them. In
