@@ -92,6 +92,10 @@ describe('citations by a word', () => {
     [documents, 'Documents 1 and 3, Documents 1, 2, and 3, which', 'Documents 3 and 2, Documents 3, 1, and 2, which'],
     [documents, "Document 1's rain—Document 2—is", "Document 3's rain—Document 1—is"],
     [documents, '**Document 1**: rain', '**Document 3**: rain'],
+    [documents, 'Document **1** says, Document\u00a02 too.', 'Document **3** says, Document\u00a01 too.'],
+    [documents, 'Documents used: 1, 2\nSource documents: 3', 'Documents used: 3, 1\nSource documents: 2'],
+    [documents, 'Document nº 1, document n° 2, Dokument Nummer 3', 'Document nº 3, document n° 1, Dokument Nummer 2'],
+    [documents, 'Volgens documenten 1 en 2. rain［3］', 'Volgens documenten 3 en 1. rain［2］'],
     // cited by number, as some prompts ask
     [documents, 'rain [1][2] Document [3]', 'rain [3][1] Document [2]'],
   ])('%#', (map, text, mapped) => {
@@ -101,6 +105,7 @@ describe('citations by a word', () => {
   it.each([
     [docs, 'Doc_12 Doc_1.txt /tmp/Doc_1 myDoc_1 Doc_1a x.Doc_1 Doc_1_2 `Doc_1` ?q=Doc_1'],
     [documents, 'Document 1.5, Document 1/2, Document  1, Documents x, Document 1-3-2, Document 1%'],
+    [documents, 'You must document 2 incidents. Bring documents 2 to 3 weeks before, and cut the chunk 3 times.'],
     [documents, 'Subdocument 1, Document 4, documentation 1, documented 1, Document: 1 page'],
   ])('are not found where they only look alike: %#', (map, text) => {
     expect(mapAll(text, map)).toBe(text)

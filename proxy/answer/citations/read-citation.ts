@@ -67,11 +67,24 @@ function readSpoken(ahead: Lookahead, { cited, isPlural, isLoose, isAlone }: Ope
     ahead.at = start
     numbers = readNumbers(ahead, false)
   }
-  if (!numbers || !isWordEnd(ahead)) return undefined
+  if (!numbers || !isWordEnd(ahead) || isAmount(ahead)) return undefined
   const end = ahead.at
   if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
   if (isAlone && !isClauseEnd(ahead)) return undefined
   return { end, numbers, cited }
+}
+
+const units = new Set(
+  'seconds minutes hours days weeks months years times digits people percent pages words'.split(' '),
+)
+const longestUnit = 7
+
+/** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */
+function isAmount(ahead: Lookahead): boolean {
+  if (ahead.peek() !== ' ') return false
+  let word = ''
+  while (word.length <= longestUnit && /[a-z]/.test(ahead.peek(1 + word.length))) word += ahead.peek(1 + word.length)
+  return units.has(word)
 }
 
 /** Whether a clause or bracket ends: in `document 1, 3 people`, the second number is none of a list. */
@@ -86,7 +99,8 @@ function takeClosing(ahead: Lookahead, bracket: Opening['bracket']): 'surely' | 
   const isSure = ahead.peek() === '†' || takePage(ahead) || surelyClosed[bracket]?.(ahead) === true
   if (isSure) return 'surely'
   skipBlanks(ahead)
-  const isClosed = bracket === '[' ? ahead.take(']') || ahead.take('\\]') : bracket === '(' && ahead.take(')')
+  const isClosed =
+    bracket === '[' ? [']', '\\]', '］'].some((sign) => ahead.take(sign)) : bracket === '(' && ahead.take(')')
   return isClosed ? 'maybe' : undefined
 }
 
@@ -153,8 +167,8 @@ const mostBlanks = 2
 const mostDigits = 6
 const blanks = ' \t\u00a0'
 const rangeSpaces = '\u2002\u2003\u2004\u2005\u2009'
-const separators = ',;，；、和与'
-const conjunctions = ['and', 'or', '&', 'und', 'oder', 'et', 'ou', 'y', 'и']
+const separators = ',;，；、和与と'
+const conjunctions = ['and', 'or', '&', 'und', 'oder', 'et', 'ou', 'y', 'en', 'e', 'och', 'og', 'и']
 
 /**
  * Reads `3`, `1, 3`, `4–5`, `1, 2 and 4 to 6`: numbers and ranges, only one unless `isList`. Ends after the last.

@@ -25,19 +25,22 @@ interface Name {
   readonly length: number
 }
 
-const BRACKET = /(?:\\?\[{1,2}|【|\()[ \u00a0]{0,2}\^?$/
+const BRACKET = /(?:\\?\[{1,2}|［|【|\()[ \u00a0]{0,2}\^?$/
 // `<cite>`, `<co: `, `<doc id="`
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
-// `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`
+// `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`, ` **`
 const SEPARATOR =
-  /(?:\(s\))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|\*{0,2}[:：]?\*{0,2} ?[#№]?)$/iu
+  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n[°º]|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?[#№]?)$/iu
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
 const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u9fff]$/
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
-  /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting) )?$/iu
+  /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
+// `you must document 3 incidents`
+const VERB =
+  /(?<!\p{L})(?:must|should|shall|will|would|can|could|may|might|you|we|they|i|please|not) (?:document|source|reference|cite|chunk)$/iu
 const longestOpening = 64
 const longestBracket = 6
 const longestSeparator = 16
@@ -51,7 +54,7 @@ export function readOpening(line: string, labels: CitationLabels): Opening | und
 function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
   const found = BRACKET.exec(behind.slice(-longestBracket))?.[0]
   if (found === undefined) return undefined
-  const bracket = found.endsWith('^') ? '[^' : found.includes('[') ? '[' : found.startsWith('【') ? '【' : '('
+  const bracket = found.endsWith('^') ? '[^' : /[[［]/.test(found) ? '[' : found.startsWith('【') ? '【' : '('
   const before = line.slice(0, -found.length)
   const cited = labels.bare
   if (bracket !== '(' || labels.isInParentheses) return { bracket, before, cited }
@@ -73,6 +76,7 @@ function readNoun(line: string, behind: string, labels: CitationLabels): Opening
   const own = exact && toOwn(exact)
   const separator = SEPARATOR.exec(behind.slice(-longestSeparator))?.[0] ?? ''
   const text = behind.slice(0, behind.length - separator.length)
+  if (VERB.test(text)) return undefined
   const name = own ?? readName(text, labels)
   if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
   const before = line.slice(0, line.length - name.length - (own ? 0 : separator.length))
