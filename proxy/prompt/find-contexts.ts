@@ -182,7 +182,10 @@ class MessageSearch {
   #place(lists: readonly ContextList[]): PlacedLists {
     const found = leaveOutAnswers(this.#whole, lists).map((list, i, { [i + 1]: next }) => {
       const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
-      return this.#mayGoOn(list, context.contents.at(-1)!, next) ? { ...context, keepsLast: true } : context
+      const end = this.#findOpenEnd(list, context.contents.at(-1)!, next)
+      if (end === undefined) return context
+      const part = this.#locate(list.end)
+      return { ...context, keepsLast: true, annotateAt: { text: part.text, offset: end - part.start } }
     })
     const torn = found.map((context) => this.#findTorn(context))
     return {
@@ -193,16 +196,19 @@ class MessageSearch {
     }
   }
 
-  /** Whether the last block may go on behind its end: the words there are not known to be the prompt's. */
-  #mayGoOn(list: ContextList & Partial<CertainList>, last: BlockId, next: ContextList | undefined): boolean {
-    if (list.certain) return false
+  /** Returns how far the last block may go on, if the words behind it are not known to be the prompt's. */
+  #findOpenEnd(
+    list: ContextList & Partial<CertainList>,
+    last: BlockId,
+    next: ContextList | undefined,
+  ): number | undefined {
+    if (list.certain) return undefined
     const { end } = this.#locate(list.end)
     const isAsked = isAskedElsewhere(this.#message) || end < this.#whole.length
-    const words = findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
-    if (words === undefined) return false
-    const isConstant = this.#templates?.isConstant?.(words) === true
-    if (!isConstant) this.#templates?.noteWords?.(words, last)
-    return !isConstant
+    const open = findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
+    if (open === undefined || this.#templates?.isConstant?.(open.words)) return undefined
+    this.#templates?.noteWords?.(open.words, last)
+    return open.end
   }
 
   // a picture between two texts may belong to one of them, and a text that moves alone would lose it

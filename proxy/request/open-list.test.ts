@@ -34,6 +34,16 @@ describe('a last block that may go on behind its end', () => {
     expect(orderOf(sender, 3, 1, 2, 0).at(-1)).toBe(0)
   })
 
+  it('is not torn by the ranking, which stands in front of the question', () => {
+    const sender = createSender()
+    sender.send(write(0, 1, 2, 3))
+    const [sent] = sender.send(write(2, 1, 0, 3)) as [Message]
+    expect(sent.content).toContain(
+      `[4] ${texts[3]}\n\nInstructions:\nWear them at all times.\n\nPlease read the context`,
+    )
+    expect(sent.content).toMatch(/and answer the question\.\n\nQuestion: How long is leave\?$/)
+  })
+
   it('is sent in full, although it stands earlier in the prompt', () => {
     const text = texts[2]!.repeat(20)
     const [message] = write(0, 1, 2) as [Message]

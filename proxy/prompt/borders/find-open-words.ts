@@ -1,6 +1,7 @@
 import type { ContextList } from '../context-list.ts'
-import { readCue } from '../scan/find-cue-line.ts'
+import { type Cue, readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
+import { isInstruction } from './prompt-lines.ts'
 
 /** A prompt's words between its documents and its question are fewer than these characters. */
 const mostWords = 16_384
@@ -12,6 +13,21 @@ const closedForms: ReadonlySet<ContextList['form']> = new Set(['tag', 'json', 'q
 interface Passage {
   readonly start: number
   readonly asks: boolean
+  /** it speaks to the model, of the documents or the answer */
+  readonly isOfPrompt: boolean
+}
+
+const TAG = /<[^<>]{1,40}>/g
+const TITLE = /^(?:#{1,6} .{1,60}|([-=*])\1{1,2} ?[^-=*]{1,40}\1{2,3})$/
+const WORD = /[\p{L}\p{N}]/u
+const ITEM = /^[-*•] /
+const GIVEN = /^the above (?:is|are) /i
+
+/** Words between a list and its question. */
+export interface OpenWords {
+  readonly words: string
+  /** where they end */
+  readonly end: number
 }
 
 /**
@@ -24,18 +40,19 @@ export function findOpenWords(
   list: ContextList,
   until: number,
   askedElsewhere: boolean,
-): string | undefined {
+): OpenWords | undefined {
   if (isClosed(text, list)) return undefined
   const from = findContentStart(text, list.end, until)
   const to = findContentEnd(text, from, until)
-  if (to - from > mostWords) return text.slice(from, from + mostWords)
-  const passages = readPassages(text, from, to)
-  const [first, ...later] = passages
-  if (first === undefined) return undefined
+  const wordsTo = (end: number): OpenWords => ({ words: text.slice(from, end), end: findContentEnd(text, from, end) })
+  if (to - from > mostWords) return { words: text.slice(from, from + mostWords), end: to }
+  const [first, ...later] = readPassages(text, from, to)
+  // tags for line breaks, and rules, are no words
+  if (first === undefined || first.isOfPrompt) return undefined
   const asking = later.filter(({ asks }) => asks).at(-1)
-  if (first.asks) return asking && text.slice(from, asking.start)
-  if (later.length === 0) return askedElsewhere ? text.slice(from, to) : undefined
-  return text.slice(from, (asking ?? later.at(-1)!).start)
+  if (first.asks) return asking && wordsTo(asking.start)
+  if (later.length === 0) return askedElsewhere ? wordsTo(to) : undefined
+  return wordsTo((asking ?? later.at(-1)!).start)
 }
 
 /** Whether a mark shows where the last block ends: its own closing, the list's, or the rule that opened the list. */
@@ -49,25 +66,50 @@ function isClosed(text: string, { form, blocks, end }: ContextList): boolean {
   return text.slice(findLineStart(text, above, line.length), above).trim() === line
 }
 
+/** A line of words, between white space and markup. */
+interface Line {
+  readonly start: number
+  readonly words: string
+  readonly isBehindBlank: boolean
+  readonly cue: Cue | undefined
+}
+
+/** Returns the lines of a text. Rules, and tags for line breaks, are none. */
+function* readLines(text: string, from: number, to: number): Generator<Line> {
+  let isBehindBlank = true
+  for (let start = from; start < to; start = findLineEnd(text, start) + 1) {
+    const line = text.slice(start, Math.min(findLineEnd(text, start), to))
+    const words = line.replace(TAG, '').trim()
+    if (WORD.test(words)) yield { start, words, isBehindBlank, cue: readCue(text, start) }
+    isBehindBlank = !WORD.test(words)
+  }
+}
+
 /** Returns the passages of a text, without a last line that the model is to complete. */
 function readPassages(text: string, from: number, to: number): Passage[] {
+  const lines = [...readLines(text, from, to)]
+  const last = lines.at(-1)
+  if (last && isOpening(last)) lines.pop()
   const passages: Passage[] = []
-  let isBehindBlank = true
-  for (let line = from; line < to; ) {
-    const end = Math.min(findLineEnd(text, line), to)
-    const words = text.slice(line, end).trim()
-    const cue = words === '' ? undefined : readCue(text, line)
+  for (const [i, { start, words, isBehindBlank, cue }] of lines.entries()) {
     const asks = cue?.question === true || /[?？]$/.test(words)
-    if (words !== '' && !(end === to && isOpening(words, cue))) {
-      if (isBehindBlank || cue !== undefined) passages.push({ start: line, asks })
-      else if (asks) passages.push({ start: passages.pop()!.start, asks })
-    }
-    isBehindBlank = words === ''
-    line = end + 1
+    const own = { start, asks, isOfPrompt: isInstruction(words.replace(ITEM, '')) || GIVEN.test(words) }
+    const isNew = i === 0 || (!isTitle(lines[i - 1]!) && (isBehindBlank || cue !== undefined))
+    const before = isNew ? undefined : passages.pop()
+    passages.push(
+      before
+        ? { start: before.start, asks: asks || before.asks, isOfPrompt: own.isOfPrompt || before.isOfPrompt }
+        : own,
+    )
   }
   return passages
 }
 
-function isOpening(words: string, cue: ReturnType<typeof readCue>): boolean {
+/** Whether a line only announces the next one: `### Query:`, `---Goal---`. */
+function isTitle({ words, cue }: Line): boolean {
+  return cue?.empty === true || TITLE.test(words)
+}
+
+function isOpening({ words, cue }: Line): boolean {
   return (cue?.answer === true && cue.empty) || (words.length <= longestOpening && /[:：]\**$/.test(words))
 }

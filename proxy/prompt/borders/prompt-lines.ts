@@ -23,7 +23,7 @@ const LINE = new RegExp(
 const LONGEST_TITLE = 100
 
 const ASKING =
-  /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
+  /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|follow|generate|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
 const OF_THE_PROMPT =
   /\b(?:sources?|contexts?|documents?|passages?|excerpts?|the (?:above|question|results?|information|chunks?|snippets?)|provided|answers?|cite|cited|citations?|respond|responses?|reply)\b/i
 // requests in other languages: words for answering, writing and citing, endings of requests, and what they speak of

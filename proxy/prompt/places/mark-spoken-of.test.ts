@@ -682,3 +682,39 @@ describe('what was asked in another message holds for the lists of all', () => {
     expect(isMoved((...blocks) => [user(words), assistant('OK.'), ask(...blocks)])).toBe(true)
   })
 })
+
+describe('a number alone, or a place without a noun, is one of the list', () => {
+  const list = (...blocks: string[]): string => blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n')
+
+  it.each([
+    'Ignore 2.',
+    'What does two say?',
+    'How do 1 and 2 differ?',
+    'Using 1 and 2 alone, which is longer?',
+    'Go on with the next one.',
+    'Und das zweite?',
+    'Et le deuxième ?',
+    '¿Y el segundo?',
+    'E il secondo?',
+    'А второй?',
+    'Que dit le n° 2 ?',
+  ])('%j', (question) => {
+    expect(isMoved((...blocks) => [user(`Use the sources:\n${list(...blocks)}\n\nQuestion: ${question}`)])).toBe(false)
+  })
+
+  it.each(['2?', 'Two, please.', '2'])('%j, in a later message', (words) => {
+    const ask = (...blocks: string[]): Message => user(`Use the sources:\n${list(...blocks)}\n\nQuestion: Why?`)
+    expect(isMoved((...blocks) => [ask(...blocks), assistant('So.'), user(words)])).toBe(false)
+    expect(isMoved((...blocks) => [ask(...blocks), assistant('So.'), user('Two')])).toBe(true)
+  })
+
+  it.each([
+    'Who won the first world war?',
+    'What is the population in 2 years?',
+    'What are the two main reasons?',
+    'What happened on 2 May 1999?',
+    'Which is the second largest city?',
+  ])('but not in %j', (question) => {
+    expect(isMoved((...blocks) => [user(`Use the sources:\n${list(...blocks)}\n\nQuestion: ${question}`)])).toBe(true)
+  })
+})
