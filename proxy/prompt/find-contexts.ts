@@ -2,7 +2,7 @@ import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import { findOpenWords } from './borders/find-open-words.ts'
+import { findOpenWords, type OpenWords } from './borders/find-open-words.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
 import { type CertainFinder, type CertainList, preferCertain, type TextPart } from './certain-list.ts'
 import { type ContextList, mostBlocks, startOf } from './context-list.ts'
@@ -180,13 +180,19 @@ class MessageSearch {
   }
 
   #place(lists: readonly ContextList[]): PlacedLists {
-    const found = leaveOutAnswers(this.#whole, lists).map((list, i, { [i + 1]: next }) => {
-      const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
-      const end = this.#findOpenEnd(list, context.contents.at(-1)!, next)
-      if (end === undefined) return context
-      const part = this.#locate(list.end)
-      return { ...context, keepsLast: true, annotateAt: { text: part.text, offset: end - part.start } }
-    })
+    const found = leaveOutAnswers(this.#whole, lists).map(
+      (list: ContextList & Partial<CertainList>, i, { [i + 1]: next }) => {
+        const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
+        const open = list.certain ? undefined : this.#findOpenWords(list, next)
+        if (open === undefined) return context
+        // in the same place whatever is known, so that turns are sent again as they were
+        const part = this.#locate(list.end)
+        const annotated = { ...context, annotateAt: { text: part.text, offset: open.end - part.start } }
+        if (this.#templates?.isConstant?.(open.words)) return annotated
+        this.#templates?.noteWords?.(open.words, context.contents.at(-1)!)
+        return { ...annotated, keepsLast: true }
+      },
+    )
     const torn = found.map((context) => this.#findTorn(context))
     return {
       contexts: found
@@ -196,19 +202,11 @@ class MessageSearch {
     }
   }
 
-  /** Returns how far the last block may go on, if the words behind it are not known to be the prompt's. */
-  #findOpenEnd(
-    list: ContextList & Partial<CertainList>,
-    last: BlockId,
-    next: ContextList | undefined,
-  ): number | undefined {
-    if (list.certain) return undefined
+  /** Returns the words behind a list that may be its last block's. */
+  #findOpenWords(list: ContextList, next: ContextList | undefined): OpenWords | undefined {
     const { end } = this.#locate(list.end)
     const isAsked = isAskedElsewhere(this.#message) || end < this.#whole.length
-    const open = findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
-    if (open === undefined || this.#templates?.isConstant?.(open.words)) return undefined
-    this.#templates?.noteWords?.(open.words, last)
-    return open.end
+    return findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
   }
 
   // a picture between two texts may belong to one of them, and a text that moves alone would lose it

@@ -64,4 +64,21 @@ describe('a last block that may go on behind its end', () => {
     const first = orderOf(sender, 3, 4, 0)
     expect(orderOf(sender, ...first.toReversed())).toEqual(first)
   })
+
+  it('is sent again as it was, though the words are known since', () => {
+    const sender = createSender()
+    sender.send(write(0, 1, 2, 3))
+    const asked = write(2, 1, 0, 3)
+    const sent = sender.send(asked)
+    expect(sent).not.toEqual(asked)
+    for (const blocks of [
+      [0, 1, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [0, 2, 4],
+    ])
+      sender.send(write(...blocks))
+    const again = sender.send([...asked, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }])
+    expect(again[0]).toEqual(sent[0])
+  })
 })
