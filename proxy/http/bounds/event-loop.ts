@@ -74,12 +74,8 @@ export class TimeSlices {
   }
 
   /** Calls `act` with each item, and yields in between. Rejects with the first error. */
-  static async each<T>(
-    items: Iterable<T>,
-    act: (item: T) => void,
-    patience: { readonly isPatient?: boolean } = {},
-  ): Promise<void> {
-    const slices = new TimeSlices(patience)
+  static async each<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+    const slices = new TimeSlices()
     for (const item of items) {
       act(item)
       if (slices.isOver) await slices.pass()
@@ -87,7 +83,16 @@ export class TimeSlices {
   }
 }
 
+/** A patient task of fewer items than these is done at once. */
+const itemsPerLook = 8
+
 /** Calls `act` with each item of a patient task. Rejects with the first error. */
-export function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
-  return TimeSlices.each(items, act, { isPatient: true })
+export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+  const slices = new TimeSlices({ isPatient: true })
+  let looked = 0
+  for (const item of items) {
+    act(item)
+    looked += 1
+    if (looked % itemsPerLook === 0 && slices.isOver) await slices.pass()
+  }
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { TimeSlices } from './event-loop.ts'
+import { inSlices, TimeSlices } from './event-loop.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -35,4 +35,14 @@ test.each([
 
 test('patient work keeps to short slices in a busy loop, and waits before each', async () => {
   expect(Math.abs((await countPasses(2, true)) - 193)).toBeLessThanOrEqual(22)
+})
+
+test('a patient task of a few items is done at once, however long they take', async () => {
+  const done: number[] = []
+  const all = inSlices([1, 2, 3, 4, 5, 6, 7], (item) => {
+    for (const begun = performance.now(); performance.now() - begun < 0.5; );
+    done.push(item)
+  })
+  expect(done).toHaveLength(7)
+  await all
 })
