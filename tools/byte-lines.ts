@@ -36,10 +36,11 @@ const pieceBytes = 1 << 20
 
 /** Yields the pieces of an open file. */
 export function* piecesOf(file: number): Generator<Buffer> {
-  for (let at = 0; ; at += pieceBytes) {
+  for (let at = 0; ; ) {
     const piece = Buffer.allocUnsafe(pieceBytes)
     const length = readSync(file, piece, 0, pieceBytes, at)
-    if (length > 0) yield piece.subarray(0, length)
-    if (length < pieceBytes) return
+    if (length === 0) return
+    at += length
+    yield piece.subarray(0, length)
   }
 }

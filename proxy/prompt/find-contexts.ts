@@ -185,9 +185,7 @@ class MessageSearch {
         const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
         const open = list.certain ? undefined : this.#findOpenWords(list, next)
         if (open === undefined) return context
-        // in the same place whatever is known, so that turns are sent again as they were
-        const part = this.#locate(list.end)
-        const annotated = { ...context, annotateAt: { text: part.text, offset: open.end - part.start } }
+        const annotated = this.#annotateBehind(context, list, open)
         if (this.#templates?.isConstant?.(open.words)) return annotated
         this.#templates?.noteWords?.(open.words, context.contents.at(-1)!)
         return { ...annotated, keepsLast: true }
@@ -200,6 +198,16 @@ class MessageSearch {
         .map((context) => ({ ...context, annotateAt: this.#withinText(context.annotateAt) })),
       torn: torn.flatMap((slot) => slot ?? []),
     }
+  }
+
+  /**
+   * Puts the ranking behind words that may be the last block's, whatever is known of them, so that turns are sent again as
+   * they were. A prompt that the client renders grows behind them.
+   */
+  #annotateBehind(context: PromptContext, list: ContextList, { end }: OpenWords): PromptContext {
+    if (end === undefined || this.#message.isRendered) return context
+    const part = this.#locate(list.end)
+    return { ...context, annotateAt: { text: part.text, offset: end - part.start } }
   }
 
   /** Returns the words behind a list that may be its last block's. */

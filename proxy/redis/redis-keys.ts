@@ -22,7 +22,7 @@ export function hotBlocksRedisKeys(namespace: string): { counts: string; cleared
 export function templateRedisKeys(namespace: string): { said: string; counts: string; record(id: string): string } {
   const prefix = `reprise:${namespace}:templates:{templates}`
   // evidence of another version is not read: proxies of both share a Redis during an update
-  return { said: `${prefix}:said`, counts: `${prefix}:counts:2`, record: (id) => `${prefix}:of:${id}:2` }
+  return { said: `${prefix}:said`, counts: `${prefix}:counts:3`, record: (id) => `${prefix}:of:${id}:3` }
 }
 
 /** Returns the key of the feed of known chunks. */

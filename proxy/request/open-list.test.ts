@@ -81,4 +81,18 @@ describe('a last block that may go on behind its end', () => {
     const again = sender.send([...asked, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }])
     expect(again[0]).toEqual(sent[0])
   })
+
+  it.each(['\n\nQuestion: How long is leave?\nAnswer:', `${tail}\nAnswer:`])(
+    'a prompt that the client renders is sent again as it was when it has grown: %j',
+    (end) => {
+      const sender = createSender()
+      const render = (...blocks: number[]): string => String(write(...blocks)[0]!.content).replace(tail, end)
+      const send = (prompt: string): string => sender.sendBody({ prompt }, { api: 'completions' }).prompt
+      send(render(0, 1, 2, 3))
+      const asked = render(2, 1, 0, 3)
+      const sent = send(asked)
+      expect(sent).not.toBe(asked)
+      expect(send(`${asked} Two days.\n\nQuestion: And for parents?\nAnswer:`).startsWith(sent)).toBe(true)
+    },
+  )
 })

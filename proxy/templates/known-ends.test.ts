@@ -10,10 +10,9 @@ function seen(...blocks: string[]): KnownEnds {
   return ends
 }
 
-it('words are the prompt’s once they stood behind three different blocks, whatever their numbers', () => {
+it('words are the prompt’s once they stood behind three different blocks', () => {
   expect(seen('a', 'b').isConstant('chat tenant', words)).toBe(false)
   expect(seen('a', 'b', 'c').isConstant('chat tenant', words)).toBe(true)
-  expect(seen('a', 'b', 'c').isConstant('chat tenant', words.replace('11-30', '12-1'))).toBe(true)
 })
 
 it('words that came with one document again and again may be that document’s', () => {
@@ -23,5 +22,7 @@ it('words that came with one document again and again may be that document’s',
 it('other words, and other tenants, are not known', () => {
   const ends = seen('a', 'b', 'c')
   expect(ends.isConstant('chat tenant', `${words} Now.`)).toBe(false)
+  // documents that end alike but for a number
+  expect(ends.isConstant('chat tenant', words.replace('11-30', '12-01'))).toBe(false)
   expect(ends.isConstant('chat other', words)).toBe(false)
 })

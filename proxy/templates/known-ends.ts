@@ -6,7 +6,7 @@ const mostEnds = 1_024
 /** Words behind so many different last blocks are none of theirs. */
 const fewestBlocks = 3
 
-/** What stood between lists and questions, and behind which last blocks. Numbers in it, as of a date, count alike. */
+/** What stood between lists and questions, and behind which last blocks. */
 export class KnownEnds {
   readonly #blocks = new LRUCache<string, ReadonlySet<BlockId>>({ max: mostEnds })
 
@@ -23,6 +23,5 @@ export class KnownEnds {
 }
 
 function keyOf(scope: string, words: string): string {
-  const folded = words.replace(/\p{Nd}+/gu, '#')
-  return createHash('sha256').update(`${scope}\0${folded}`).digest('base64url')
+  return createHash('sha256').update(`${scope}\0${words}`).digest('base64url')
 }

@@ -92,6 +92,16 @@ describe('citations by a word', () => {
     [documents, 'Documents 1 and 3, Documents 1, 2, and 3, which', 'Documents 3 and 2, Documents 3, 1, and 2, which'],
     [documents, "Document 1's rain—Document 2—is", "Document 3's rain—Document 1—is"],
     [documents, '**Document 1**: rain', '**Document 3**: rain'],
+    [
+      documents,
+      'in document 1, not document 2; can document 3 be trusted?',
+      'in document 3, not document 1; can document 2 be trusted?',
+    ],
+    [
+      documents,
+      'In document 1 words are spelled, see document 2 pages 4-5',
+      'In document 3 words are spelled, see document 1 pages 4-5',
+    ],
     [documents, 'Document **1** says, Document\u00a02 too.', 'Document **3** says, Document\u00a01 too.'],
     [documents, 'Documents used: 1, 2\nSource documents: 3', 'Documents used: 3, 1\nSource documents: 2'],
     [documents, 'Document nº 1, document n° 2, Dokument Nummer 3', 'Document nº 3, document n° 1, Dokument Nummer 2'],
@@ -105,7 +115,7 @@ describe('citations by a word', () => {
   it.each([
     [docs, 'Doc_12 Doc_1.txt /tmp/Doc_1 myDoc_1 Doc_1a x.Doc_1 Doc_1_2 `Doc_1` ?q=Doc_1'],
     [documents, 'Document 1.5, Document 1/2, Document  1, Documents x, Document 1-3-2, Document 1%'],
-    [documents, 'You must document 2 incidents. Bring documents 2 to 3 weeks before, and cut the chunk 3 times.'],
+    [documents, 'You must document 2 incidents. Bring documents 2 to 3 weeks before.'],
     [documents, 'Subdocument 1, Document 4, documentation 1, documented 1, Document: 1 page'],
   ])('are not found where they only look alike: %#', (map, text) => {
     expect(mapAll(text, map)).toBe(text)

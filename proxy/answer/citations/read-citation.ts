@@ -67,16 +67,15 @@ function readSpoken(ahead: Lookahead, { cited, isPlural, isLoose, isAlone }: Ope
     ahead.at = start
     numbers = readNumbers(ahead, false)
   }
-  if (!numbers || !isWordEnd(ahead) || isAmount(ahead)) return undefined
+  if (!numbers || !isWordEnd(ahead)) return undefined
+  if (isPlural && /\D/.test(ahead.since(start)) && isAmount(ahead)) return undefined
   const end = ahead.at
   if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
   if (isAlone && !isClauseEnd(ahead)) return undefined
   return { end, numbers, cited }
 }
 
-const units = new Set(
-  'seconds minutes hours days weeks months years times digits people percent pages words'.split(' '),
-)
+const units = new Set('seconds minutes hours days weeks months years times'.split(' '))
 const longestUnit = 7
 
 /** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */

@@ -40,7 +40,7 @@ const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
 // `you must document 3 incidents`
 const VERB =
-  /(?<!\p{L})(?:must|should|shall|will|would|can|could|may|might|you|we|they|i|please|not) (?:document|source|reference|cite|chunk)$/iu
+  /(?<!\p{L})(?:you|we|they|i) (?:must|should|shall|will|would|can|could|may|might) (?:document|source|reference|cite|chunk)$/iu
 const longestOpening = 64
 const longestBracket = 6
 const longestSeparator = 16

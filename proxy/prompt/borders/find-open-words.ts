@@ -26,8 +26,8 @@ const GIVEN = /^the above (?:is|are) /i
 /** Words between a list and its question. */
 export interface OpenWords {
   readonly words: string
-  /** where they end */
-  readonly end: number
+  /** where they end; undefined if nobody knows, since they are long */
+  readonly end: number | undefined
 }
 
 /**
@@ -45,7 +45,7 @@ export function findOpenWords(
   const from = findContentStart(text, list.end, until)
   const to = findContentEnd(text, from, until)
   const wordsTo = (end: number): OpenWords => ({ words: text.slice(from, end), end: findContentEnd(text, from, end) })
-  if (to - from > mostWords) return { words: text.slice(from, from + mostWords), end: to }
+  if (to - from > mostWords) return { words: text.slice(from, from + mostWords), end: undefined }
   const [first, ...later] = readPassages(text, from, to)
   // tags for line breaks, and rules, are no words
   if (first === undefined || first.isOfPrompt) return undefined

@@ -49,7 +49,9 @@ function isShort(members: Members): boolean {
   )
 }
 
-const WITHIN_A_CITATION = /^[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/u
+/** What ends within a citation is no longer. */
+const longestSign = 8
+const SIGN = /[\d\])}】）]/
 
 /**
  * Whether the answer begins within a sentence that the caller has begun, or ends within a citation or in front of a text
@@ -59,8 +61,12 @@ function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
   return allMembersOf(members).some(({ stop, stop_sequences: sequences }) =>
-    [stop, sequences].flat().some((end) => typeof end === 'string' && WITHIN_A_CITATION.test(end)),
+    [stop, sequences].flat().some((end) => typeof end === 'string' && isWithinCitation(end)),
   )
+}
+
+function isWithinCitation(end: string): boolean {
+  return end.length <= longestSign && SIGN.test(end) && !/[\p{L}\n]/u.test(end)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
@@ -20,9 +21,12 @@ export function settleHistory(
 ): LaidOutMessage[] {
   if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
+  const spoken = new Map<TextItem, Spoken>()
   const canRepeat = (list: ListItem): boolean => {
     if (list.context.positional && stays.numbers) return false
-    return areTranslatable(list, items, texts) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+    return (
+      areTranslatable(list, items, texts, spoken) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+    )
   }
   const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
@@ -48,20 +52,38 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
   })
 }
 
+/** What a later turn says that may mean blocks. */
+interface Spoken {
+  readonly words: string
+  readonly isCounting: boolean
+  readonly numbers: readonly RegExpExecArray[]
+}
+
+function readSpoken(texts: readonly string[], { text, start, end }: TextItem): Spoken {
+  const words = texts[text]!.slice(start, end)
+  const isCounting = [...readWords(words, 'message').remarks].some((remark) => remark.endsWith(' nth'))
+  return { words, isCounting, numbers: [...toAsciiDigits(words).matchAll(/\d+/g)] }
+}
+
 /**
  * Returns whether users count no blocks in the turns after a moved list, nor anything else, and every number that may be a
  * label of the list is a citation of only this list. Turns with lists of their own speak of these. Answers can always be
  * translated.
  */
-function areTranslatable(list: ListItem, items: TurnItems, texts: readonly string[]): boolean {
+function areTranslatable(
+  list: ListItem,
+  items: TurnItems,
+  texts: readonly string[],
+  spoken: Map<TextItem, Spoken>,
+): boolean {
   const own = placeLabels(list.context, texts)
   const toSent = (number: string): string => own[list.moved!.order.indexOf(own.indexOf(number))]!
   const form = labelFormOf(texts, list.context)
   return items.textsAfter(list).every((text) => {
     if (text.speaker !== 'unknown' && (text.speaker !== 'user' || items.isListed(text))) return true
-    const words = texts[text.text]!.slice(text.start, text.end)
-    if ([...readWords(words, 'message').remarks].some((remark) => remark.endsWith(' nth'))) return false
-    const named = [...toAsciiDigits(words).matchAll(/\d+/g)].filter(([number]) => own.includes(number))
+    const { words, isCounting, numbers } = getOrMake(spoken, text, () => readSpoken(texts, text))
+    if (isCounting) return false
+    const named = numbers.filter(([number]) => own.includes(number))
     if (named.length === 0) return true
     if (!form || text.speaker === 'unknown') return false
     const others = items.listsBefore(text).filter((other) => other !== list)

@@ -49,14 +49,14 @@ export function* markSpokenOf<Message extends Found>(
   if (first < 0) return marked
   const later = new Set<string>()
   const shared = findSharedNumbers(messages, texts, stays)
-  const asked = messages.map((message, place) => (isAsking(message) ? toHeard(message, texts, place) : undefined))
+  const asked = yield* hearAll(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
     const words = isOpen(message) || role === 'assistant' ? wordsOutside(message, texts) : ''
     if (isOpen(message)) {
       const own = { place, speaker: isOfSystem(message) ? 'rules' : 'message', words } as const
-      const heard = [own, ...asked.flatMap((other) => (other && other.place !== place ? [other] : []))]
+      const heard = [own, ...asked.filter((other) => other.place !== place)]
       const isAbout = heard.some((one) => readWords(one.words, one.speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
@@ -90,6 +90,28 @@ function toHeard(found: Found, texts: readonly string[], place: number): Heard {
   const isLong = words.length > mostWords
   const ends = isLong ? `${words.slice(0, mostWords / 2)}\n\n${words.slice(-mostWords / 2)}` : words
   return { place, words: ends, speaker: isOfSystem(found) ? 'rules' : 'message' }
+}
+
+/** What users say is heard from the newest on, up to so many characters. */
+const mostHeard = 65_536
+
+/** Reads what the system and the user say in all messages, some thousand characters per step. */
+function* hearAll(messages: readonly Found[], texts: readonly string[]): Generator<void, Heard[]> {
+  const all: Heard[] = []
+  let [heard, step] = [0, 0]
+  for (let place = messages.length - 1; place >= 0; place--) {
+    const message = messages[place]!
+    if (!isAsking(message) || (heard > mostHeard && !isOfSystem(message))) continue
+    const one = toHeard(message, texts, place)
+    heard += one.words.length
+    // remembered for the lists
+    readWords(one.words, one.speaker)
+    all.push(one)
+    if (heard - step < mostWords / 2) continue
+    step = heard
+    yield
+  }
+  return all
 }
 
 /** Whether a message may say what is to be done with the lists of others. */

@@ -40,7 +40,7 @@ const ALONE = new WordPattern(
   [
     `(?<!\\p{L})(?:about|ignore|open|skip|show|use|using|does|do|did|only)(?: numbers?)? (?:${COUNT}(?:-|–| and | or |, ))?${COUNT}${BEHIND_COUNT}`,
     `^\\s*(?:and |then |number )?(?:\\d{1,2}[.?!]?|${COUNT}(?:\\?|,? please[.?!]?))\\s*$`,
-    `(?<!\\p{L})(?:the ${RELATIVE} (?:ones?|two|three|few)|every other (?:one|of)|the one (?:before|after|above|below)|(?:just|right|directly) (?:before|after|above|below) (?:the|that|this)|(?:follows|precedes) the one|the topmost|at the (?:very )?(?:top|bottom)(?=[.?!,]|$)|at the very (?:end|beginning))(?!\\p{L})`,
+    `(?<!\\p{L})(?:the ${RELATIVE} (?:ones?|two|three|few)|every other (?:one|of)|the one (?:before|after|above|below)|(?:just|right|directly) (?:before|after|above|below) (?:the|that|this)|(?:follows|precedes) the one|the topmost|at the very (?:end|beginning))(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
     `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
     `(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,

@@ -36,8 +36,8 @@ const fixedBytes = 4 + 2 + 4 + 1 + recordHeadBytes
 
 /** Decodes an entry. Returns undefined if it is invalid. */
 export function readEntry({ id, fields }: StreamEntry): FeedEntry | undefined {
-  if (fields.length !== 6) return undefined
-  const [, line, , data, , reuse] = fields as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer]
+  if (fields.length !== 4 && fields.length !== 6) return undefined
+  const [, line, , data, , reuse] = fields as [Buffer, Buffer, Buffer, Buffer, Buffer?, Buffer?]
   const [, count, proxy, life, epoch, anew, born, sequence, generation] =
     /^(\d+) (\S+) (\S+) (\d+) (replaced|cleared|) (\d+) (\d+) (.*)$/s.exec(line.toString()) ?? []
   const records = readRecords(data)
@@ -52,7 +52,7 @@ export function readEntry({ id, fields }: StreamEntry): FeedEntry | undefined {
     born: Number(born),
     sequence: Number(sequence),
     generation: generation!,
-    reuse: reuse.toString(),
+    reuse: reuse?.toString() ?? '',
     records,
   }
 }

@@ -98,8 +98,10 @@ for at = 14, #ARGV, 6 do
 end
 local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
 local now = redis.call('HMGET', KEYS[1], 'generation', 'born', 'sequence', 'reuse')
-local id = redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], '*', 'v', table.concat({
-  count, ARGV[3], life, epoch, anew, now[2], now[3], now[1]}, ' '), 'd', table.concat(out), 'r', now[4] or '')
+local fields = {'v', table.concat({count, ARGV[3], life, epoch, anew, now[2], now[3], now[1]}, ' '), 'd', table.concat(out)}
+-- proxies of the version before know no third field
+if now[4] then fields[5], fields[6] = 'r', now[4] end
+local id = redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], '*', unpack(fields))
 for i = 1, 3 do redis.call('EXPIRE', KEYS[i], ttl) end
 return answer('', id, table.concat(missing, ' '))
 `
