@@ -1,4 +1,4 @@
-import { type BlockId, toBlockId } from '#index/context-block.ts'
+import type { BlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
@@ -15,7 +15,7 @@ import { judgeTask } from './places/judge-words.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
-import { toContext } from './to-context.ts'
+import { toContext, unlabelled } from './to-context.ts'
 
 /** Roles whose texts may contain context blocks. Text written by the assistant is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])
@@ -291,21 +291,4 @@ function leaveOutTurns<List extends ContextList>(
     const turn = turns[findIndexFrom(turns, blocks[0]!.start + 1) - 1]
     return turn !== undefined && end <= turn.end
   })
-}
-
-/** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */
-function unlabelled(
-  slots: readonly ContextSlot[],
-  texts: readonly string[],
-  { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
-): PromptContext {
-  return {
-    slots,
-    blocks: slots.map(({ text, start, end }) => toBlockId(texts[text]!.slice(start, end))),
-    contents: slots.map(({ text, content }) => toBlockId(texts[text]!.slice(content.start, content.end))),
-    positional: false,
-    labelPrefix: '',
-    annotateAt,
-    isResult,
-  }
 }

@@ -51,3 +51,20 @@ function toSlot(block: BlockSpan, part: { text: number; start: number }): Contex
   const labelled = block.label ? { label: shift(block.label), ...slot } : slot
   return block.ranks ? { ranks: block.ranks, ...labelled } : labelled
 }
+
+/** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */
+export function unlabelled(
+  slots: readonly ContextSlot[],
+  texts: readonly string[],
+  { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
+): PromptContext {
+  return {
+    slots,
+    blocks: slots.map(({ text, start, end }) => toBlockId(texts[text]!.slice(start, end))),
+    contents: slots.map(({ text, content }) => toBlockId(texts[text]!.slice(content.start, content.end))),
+    positional: false,
+    labelPrefix: '',
+    annotateAt,
+    isResult,
+  }
+}
