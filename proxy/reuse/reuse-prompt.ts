@@ -201,13 +201,13 @@ class PromptReuse {
     mayPoint: boolean,
   ): Pick<ReusedContext, 'searchPath'> & { order: number[] } {
     const places = [...found.slots.keys()]
-    const last = found.keepsLast ? places.slice(-1) : []
+    const kept = places.filter((place) => isKept(found, place))
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
-    const isFresh = (place: number): boolean => !repeated.has(place) && place !== last[0]
+    const isFresh = (place: number): boolean => !repeated.has(place) && !isKept(found, place)
     const stated = this.#orders.statedFor(found)
-    if (stated) return { order: [...stated.filter(isFresh), ...repeated, ...last], searchPath: [] }
+    if (stated) return { order: [...stated.filter(isFresh), ...repeated, ...kept], searchPath: [] }
     const fresh = places.filter(isFresh)
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
     const ordering = this.#orders.search(
@@ -218,7 +218,7 @@ class PromptReuse {
     if (!ordering) return asReceived
     const { order, searchPath } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
-    return { order: [...order.map((from) => fresh[from]!), ...repeated, ...last], searchPath }
+    return { order: [...order.map((from) => fresh[from]!), ...repeated, ...kept], searchPath }
   }
 
   /** Finds blocks that occur earlier, except those shorter than any pointer would be. */
@@ -228,8 +228,8 @@ class PromptReuse {
     const repeated = new Set<number>()
     for (const [place, content] of found.contents.entries()) {
       const { start, end } = found.slots[place]!.content
-      const isKept = found.keepsLast && place === found.slots.length - 1
-      if (!isKept && end - start > shortest && (seen.has(content) || this.#shown.find(content))) repeated.add(place)
+      if (!isKept(found, place) && end - start > shortest && (seen.has(content) || this.#shown.find(content)))
+        repeated.add(place)
       seen.add(content)
     }
     return repeated
@@ -248,7 +248,7 @@ class PromptReuse {
         // how pointers refer to a block without a label, besides its first words
         label: labels[place] ?? `[Doc_${place + 1}]`,
         isLabelled: slot.label !== undefined,
-        isKept: found.keepsLast === true && from === found.slots.length - 1,
+        isKept: isKept(found, from),
         // nothing may be left out of data or of counted lines; lazy, since it searches text and is rarely needed
         isWhole: () =>
           isInside || found.isCounted || isJson(texts[slot.text]!, slot) || holdsPositions(texts[slot.text]!, slot),
@@ -271,6 +271,11 @@ class PromptReuse {
     const number = label ? texts[text]!.slice(label.start, label.end) : ''
     return front + number + texts[from.text]!.slice(own.end, from.content.end)
   }
+}
+
+/** Whether a block stays last and is sent in full, because it may go on behind its end. */
+function isKept({ keepsLast, slots }: PromptContext, place: number): boolean {
+  return keepsLast === true && place === slots.length - 1
 }
 
 function holdsLabel({ label, content }: ContextSlot): boolean {

@@ -3,7 +3,7 @@ import { type Cue, readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
 import { isInstruction } from './prompt-lines.ts'
 
-/** A prompt's words between its documents and its question are fewer than these characters. */
+/** Of longer text behind a list, nobody knows where the words in front of the question end. */
 const mostWords = 16_384
 // `Helpful answer in German:`
 const longestOpening = 60
@@ -12,9 +12,9 @@ const closedForms: ReadonlySet<ContextList['form']> = new Set(['tag', 'json', 'q
 /** A paragraph behind a list, or what begins with a cue within one. */
 interface Passage {
   readonly start: number
-  readonly asks: boolean
+  asks: boolean
   /** it speaks to the model, of the documents or the answer */
-  readonly isOfPrompt: boolean
+  isOfPrompt: boolean
 }
 
 const TAG = /<[^<>]{1,40}>/g
@@ -47,9 +47,8 @@ export function findOpenWords(
   const wordsTo = (end: number): OpenWords => ({ words: text.slice(from, end), end: findContentEnd(text, from, end) })
   if (to - from > mostWords) return { words: text.slice(from, from + mostWords), end: undefined }
   const [first, ...later] = readPassages(text, from, to)
-  // tags for line breaks, and rules, are no words
   if (first === undefined || first.isOfPrompt) return undefined
-  const asking = later.filter(({ asks }) => asks).at(-1)
+  const asking = later.findLast(({ asks }) => asks)
   if (first.asks) return asking && wordsTo(asking.start)
   if (later.length === 0) return askedElsewhere ? wordsTo(to) : undefined
   return wordsTo((asking ?? later.at(-1)!).start)
@@ -66,7 +65,7 @@ function isClosed(text: string, { form, blocks, end }: ContextList): boolean {
   return text.slice(findLineStart(text, above, line.length), above).trim() === line
 }
 
-/** A line of words, between white space and markup. */
+/** A line with words in it; `words` is the line without tags. */
 interface Line {
   readonly start: number
   readonly words: string
@@ -80,8 +79,9 @@ function* readLines(text: string, from: number, to: number): Generator<Line> {
   for (let start = from; start < to; start = findLineEnd(text, start) + 1) {
     const line = text.slice(start, Math.min(findLineEnd(text, start), to))
     const words = line.replace(TAG, '').trim()
-    if (WORD.test(words)) yield { start, words, isBehindBlank, cue: readCue(text, start) }
-    isBehindBlank = !WORD.test(words)
+    const isBlank = !WORD.test(words)
+    if (!isBlank) yield { start, words, isBehindBlank, cue: readCue(text, start) }
+    isBehindBlank = isBlank
   }
 }
 
@@ -92,15 +92,11 @@ function readPassages(text: string, from: number, to: number): Passage[] {
   if (last && isOpening(last)) lines.pop()
   const passages: Passage[] = []
   for (const [i, { start, words, isBehindBlank, cue }] of lines.entries()) {
-    const asks = cue?.question === true || /[?？]$/.test(words)
-    const own = { start, asks, isOfPrompt: isInstruction(words.replace(ITEM, '')) || GIVEN.test(words) }
     const isNew = i === 0 || (!isTitle(lines[i - 1]!) && (isBehindBlank || cue !== undefined))
-    const before = isNew ? undefined : passages.pop()
-    passages.push(
-      before
-        ? { start: before.start, asks: asks || before.asks, isOfPrompt: own.isOfPrompt || before.isOfPrompt }
-        : own,
-    )
+    if (isNew) passages.push({ start, asks: false, isOfPrompt: false })
+    const passage = passages.at(-1)!
+    passage.asks ||= cue?.question === true || /[?？]$/.test(words)
+    passage.isOfPrompt ||= isInstruction(words.replace(ITEM, '')) || GIVEN.test(words)
   }
   return passages
 }

@@ -33,10 +33,10 @@ export interface Stays {
 const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
 
 /**
- * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
- * assistant messages, in the blocks themselves, or in data that the model may write. None of these words are rewritten,
- * so the blocks they refer to must stay in place. Calls `refuse` with the reason and the first block of each list that
- * stays. Yields once per message, so that the work can be done in slices.
+ * Marks contexts whose order must stay: what the system or the user says in any message forbids a move, or blocks are
+ * mentioned by position, also in later answers, in the blocks themselves, or in data that the model may write. None of
+ * these words are rewritten. Calls `refuse` with the reason and the first block of each list that stays. Yields now and
+ * then, so that the work can be done in slices.
  */
 export function* markSpokenOf<Message extends Found>(
   messages: readonly Message[],
@@ -53,10 +53,11 @@ export function* markSpokenOf<Message extends Found>(
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
-    const words = isOpen(message) || role === 'assistant' ? wordsOutside(message, texts) : ''
-    if (isOpen(message)) {
-      const own = { place, speaker: isOfSystem(message) ? 'rules' : 'message', words } as const
-      const heard = [own, ...asked.filter((other) => other.place !== place)]
+    const isOwn = isOpen(message)
+    const words = isOwn || role === 'assistant' ? (asked.get(place)?.whole ?? wordsOutside(message, texts)) : ''
+    if (isOwn) {
+      const own = { place, speaker: speakerOf(message), words }
+      const heard = [own, ...[...asked.values()].filter((other) => other.place !== place)]
       const isAbout = heard.some((one) => readWords(one.words, one.speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
@@ -77,6 +78,7 @@ export function* markSpokenOf<Message extends Found>(
 /** What somebody says about lists, and in which message. */
 interface Heard {
   readonly place: number
+  /** the beginning and the end of them, if they are long */
   readonly words: string
   readonly speaker: Speaker
 }
@@ -85,19 +87,26 @@ interface Heard {
 const mostWords = 8_192
 
 /** Reads another message than that of a list; what the system says around its own lists are rules, too. */
-function toHeard(found: Found, texts: readonly string[], place: number): Heard {
-  const words = wordsOutside(found, texts)
-  const isLong = words.length > mostWords
-  const ends = isLong ? `${words.slice(0, mostWords / 2)}\n\n${words.slice(-mostWords / 2)}` : words
-  return { place, words: ends, speaker: isOfSystem(found) ? 'rules' : 'message' }
+function toHeard(found: Found, texts: readonly string[], place: number): Heard & { readonly whole: string } {
+  const whole = wordsOutside(found, texts)
+  const isLong = whole.length > mostWords
+  const words = isLong ? `${whole.slice(0, mostWords / 2)}\n\n${whole.slice(-mostWords / 2)}` : whole
+  return { place, words, whole, speaker: speakerOf(found) }
+}
+
+function speakerOf(found: Found): Speaker {
+  return isOfSystem(found) ? 'rules' : 'message'
 }
 
 /** What users say is heard from the newest on, up to so many characters. */
 const mostHeard = 65_536
 
-/** Reads what the system and the user say in all messages, some thousand characters per step. */
-function* hearAll(messages: readonly Found[], texts: readonly string[]): Generator<void, Heard[]> {
-  const all: Heard[] = []
+/** Reads what the system and the user say in all messages, by place, some thousand characters per step. */
+function* hearAll(
+  messages: readonly Found[],
+  texts: readonly string[],
+): Generator<void, ReadonlyMap<number, ReturnType<typeof toHeard>>> {
+  const all = new Map<number, ReturnType<typeof toHeard>>()
   let [heard, step] = [0, 0]
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place]!
@@ -106,7 +115,7 @@ function* hearAll(messages: readonly Found[], texts: readonly string[]): Generat
     heard += one.words.length
     // remembered for the lists
     readWords(one.words, one.speaker)
-    all.push(one)
+    all.set(place, one)
     if (heard - step < mostWords / 2) continue
     step = heard
     yield

@@ -19,7 +19,8 @@ const OF_KIN = new RegExp(`^(?:(?:${KIN}|numbers?|n[or]|nummer|numéro|número)$
 
 const PLACE =
   '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
-const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
+const FROM_TWO = 'two|three|four|five|six|seven|eight|nine|ten'
+const NUMERAL = `(?:one|${FROM_TWO})`
 const WORD = '(\\p{L}{3,30})'
 // `first read the documents` counts nothing
 const NEXT = '(?:[ -](?!(?:the|these|those|all|your|our|any|each|every|some)(?!\\p{L}))(\\p{L}{3,30}))?'
@@ -31,8 +32,8 @@ const COUNTED = [
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
 ].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
-// a number that nothing is counted by, as in `Ignore 3.` and `Does 1 or 2 say so?`
-const COUNT = `(?:\\d{1,2}|${NUMERAL.slice(7)}`
+// a number that counts nothing, as in `Ignore 3.` and `Does 1 or 2 say so?`; `one` is mostly a pronoun
+const COUNT = `(?:\\d{1,2}|${FROM_TWO})`
 const BEHIND_COUNT = `(?=[.?!;)](?!\\d)|\\s{0,4}$| (?:says?|said|differ|agree|mean|alone)(?!\\p{L}))`
 const RELATIVE = '(?:next|previous|following|preceding|upper|lower|topmost|bottom|other)'
 // without a word of their own, or with another than an ordinal

@@ -33,7 +33,7 @@ const IN_FRONT = [
 ].join('|')
 /** Stems of next, previous, upper and lower. */
 const BESIDE =
-  'nächste|vorige|folgende|obere|untere|suivant|précédent|siguiente|anterior|seguente|precedente|seguinte|volgende|vorige|следующ|предыдущ'
+  'nächste|vorige|folgende|obere|untere|suivant|précédent|siguiente|anterior|seguente|precedente|seguinte|volgende|следующ|предыдущ'
 const BEHIND = [
   'thứ (?:nhất|hai|ba|tư|năm|sáu|\\d)|đầu tiên|cuối|pertama|kedua|ketiga|keempat|kelima|terakhir',
   'ال?[أا]ول|الأولى|الثان|الثالث|الرابع|الخامس|الأخير|اول|دوم|سوم|چهارم|آخر|הראשו|השני|השליש|הרביע|האחרו',
