@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -94,10 +95,11 @@ describe('the callback protocol', () => {
     const body = JSON.stringify({ generation: 'g1', sequence: 5, requests: [] })
     const slow = httpRequest(`${proxy.adminUrl}/v1/replicas/gpu-0/snapshot`, {
       method: 'POST',
-      headers: { 'content-length': body.length },
+      headers: { 'content-length': body.length, expect: '100-continue' },
     })
+    slow.flushHeaders()
+    await once(slow, 'continue')
     slow.write(body.slice(0, 10))
-    await delay(50)
     const held = events('g1', 6)
     await delay(50)
     expect(await mirror()).toMatchObject({ sequence: 0 })
