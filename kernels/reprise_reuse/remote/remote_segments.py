@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from reprise_reuse.costs import Costs
-from reprise_reuse.disk.disk_segments import file_of
+from reprise_reuse.disk.disk_segments import file_of, segment_of
 from reprise_reuse.disk.messages import DiskFile, DiskReport
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.prompts.wishes import Wish
@@ -198,11 +198,7 @@ class RemoteSegments:
                 self._orders.writes.append(file_of(segment, RemoteFile, audience=audience))
 
     def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
-        segment = Segment(
-            0, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users), file.is_exact,
-            audience=audience,
-        )  # fmt: skip
-        self._catalogue.expect(segment)
+        self._catalogue.expect(segment := segment_of(file, tokens, audience=audience))
         return segment
 
     def _drop(self, expected: Iterable[Segment]) -> None:

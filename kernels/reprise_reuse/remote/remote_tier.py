@@ -76,11 +76,10 @@ class RemoteTier:
         self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: RemoteFile, state: State) -> None:
-        """Queues a segment for writing, if there is room."""
-        if self.has_room(file):
-            with self._lock:
-                self._waiting_bytes += _size_of(state)
-            self._waiting.put((self._files, file, state))
+        """Queues a segment for writing."""
+        with self._lock:
+            self._waiting_bytes += _size_of(state)
+        self._waiting.put((self._files, file, state))
 
     def has_room(self, file: RemoteFile) -> bool:
         """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
@@ -164,8 +163,7 @@ class RemoteTier:
         state = self._checked(key, lambda: files.unpack(value, file))
         if state is not None:
             self._count("read")
-        with self._lock:
-            self._figures["remote_bytes", "read"] += len(value)
+        self._count("read", len(value), "remote_bytes")
         return state
 
     def _write_on(self) -> None:
@@ -192,8 +190,7 @@ class RemoteTier:
                 self._store.get(keys[:1])
                 begun = time.monotonic()
                 self._store.get(keys)
-                with self._lock:
-                    self._figures.update({("remote_seconds", "lookup"): time.monotonic() - begun})
+                self._count("lookup", time.monotonic() - begun, "remote_seconds")
                 self._count("keys", len(keys))
                 self._finding.succeeded()
                 self._writing.succeeded()
@@ -220,8 +217,7 @@ class RemoteTier:
             for one in heads:
                 self._absent.pop(one, None)
         self._count("written")
-        with self._lock:
-            self._figures["remote_bytes", "written"] += len(value)
+        self._count("written", len(value), "remote_bytes")
 
     def _is_known(self, files: SegmentFiles, heads: Sequence[str], file: RemoteFile) -> bool:
         """Whether these tokens are stored, and what preprocessing has now would be no better."""
@@ -260,9 +256,9 @@ class RemoteTier:
         with self._lock:
             self._unwritten.add(file.name)
 
-    def _count(self, kind: str, count: int = 1) -> None:
+    def _count(self, kind: str, count: float = 1, what: str = "remote") -> None:
         with self._lock:
-            self._figures["remote", kind] += count
+            self._figures[what, kind] += count
 
 
 def _head_of(files: SegmentFiles, value: Value, namespace: bytes) -> tuple[DiskFile, np.ndarray]:

@@ -106,7 +106,7 @@ def test_a_request_that_waits_for_the_disk_delays_no_other_and_keeps_its_place(
     fresh.ask(documents.prompt())
     until_written(fresh)
     restart()
-    tier, read = fresh.reuser._worker.tiers._disk._tier, []
+    tier, read = fresh.reuser._worker.tiers._disk, []
     take_read = tier.take_read
     monkeypatch.setattr(tier, "take_read", lambda: take_read() if read else [])
     waiting = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
