@@ -1,6 +1,6 @@
 """Finds stored segments in a prompt by their tokens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ MIN_JOINED = 2
 MIN_STORED = 8
 """tokens of a segment"""
 _MOST_PLACES = 8
+_End = tuple[bool, bytes]
+"""whether tokens are the first or the last ones of a segment, and the tokens"""
 
 
 class Match(NamedTuple):
@@ -40,11 +42,9 @@ class SegmentIndex:
 
     def __init__(self) -> None:
         self._tokens: dict[int, np.ndarray] = {}
-        # by gram, in insertion order; dictionaries for constant-time removal
-        self._places: dict[int, dict[tuple[int, int], None]] = {}
-        # by first tokens, and by last tokens
-        self._heads = _Ends(slice(0, MIN_JOINED))
-        self._tails = _Ends(slice(-MIN_JOINED, None))
+        # (segment, offset) by gram, and by the first and the last tokens of a segment; dictionaries for constant-time
+        # removal, in insertion order
+        self._places: dict[int | _End, dict[tuple[int, int], None]] = {}
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -52,21 +52,16 @@ class SegmentIndex:
     def add(self, segment: int, tokens: np.ndarray, known: Anchors | None = None) -> None:
         """Adds `tokens` (int32 [n]) under the name `segment`; known: their anchors, if the caller has them."""
         self._tokens[segment] = tokens
-        self._heads.add(segment, tokens)
-        self._tails.add(segment, tokens)
-        for offset, gram in _listed(tokens, known):
-            self._places.setdefault(gram, {})[segment, offset] = None
+        for offset, key in _keys_of(tokens, known):
+            self._places.setdefault(key, {})[segment, offset] = None
 
     def remove(self, segment: int) -> None:
         """Forgets a segment."""
-        tokens = self._tokens.pop(segment)
-        self._heads.remove(segment, tokens)
-        self._tails.remove(segment, tokens)
-        for offset, gram in _listed(tokens):
-            places = self._places[gram]
+        for offset, key in _keys_of(self._tokens.pop(segment)):
+            places = self._places[key]
             del places[segment, offset]
             if not places:
-                del self._places[gram]
+                del self._places[key]
 
     def find(self, tokens: np.ndarray, begin: int = 0) -> list[Match]:
         """Returns the runs of `tokens[begin:]` that segments hold: ascending, disjoint, at least `MIN_MATCH` long.
@@ -87,8 +82,7 @@ class SegmentIndex:
             anchor = begin + position
             if anchor < covered:
                 continue
-            # a gram of boilerplate is in every document: a few of its places are as good as all
-            match = self._longest(tokens, anchor, covered, islice(self._places.get(gram, ()), _MOST_PLACES))
+            match = self._longest(tokens, anchor, covered, self._places_of(gram))
             if match is not None:
                 yield match
                 covered = match.end
@@ -101,7 +95,8 @@ class SegmentIndex:
         # the start of a prompt may continue nothing: it matches how other prompts begin
         while self._is_whole(last) if last is not None else at == 0:
             ahead = tokens[at:end]
-            lengths = {one: _common_prefix(ahead, self._tokens[one]) for one in self._heads.of(ahead)}
+            heads = self._places_of(_end(ahead, is_head=True))
+            lengths = {one: _common_prefix(ahead, self._tokens[one]) for one, _ in heads}
             if not lengths:
                 break
             segment = max(lengths, key=lengths.__getitem__)
@@ -119,7 +114,8 @@ class SegmentIndex:
         joined: list[Match] = []
         while match.offset == 0:
             behind = tokens[begin : match.start]
-            lengths = {one: _common_suffix(behind, self._tokens[one]) for one in self._tails.of(behind)}
+            tails = self._places_of(_end(behind, is_head=False))
+            lengths = {one: _common_suffix(behind, self._tokens[one]) for one, _ in tails}
             if not lengths:
                 break
             segment = max(lengths, key=lengths.__getitem__)
@@ -142,29 +138,23 @@ class SegmentIndex:
                 best = Match(anchor - behind, ahead + behind, segment, offset - behind)
         return best
 
+    def _places_of(self, key: int | _End | None) -> Iterable[tuple[int, int]]:
+        # a gram of boilerplate is in every document: a few of its places are as good as all
+        return islice(self._places.get(key, ()), _MOST_PLACES)
 
-class _Ends:
-    """Segments by the `MIN_JOINED` tokens at one end."""
 
-    def __init__(self, end: slice) -> None:
-        self._end = end
-        self._segments: dict[bytes, dict[int, None]] = {}
+def _end(tokens: np.ndarray, *, is_head: bool) -> _End | None:
+    """Returns the key of the `MIN_JOINED` tokens at one end; None if there are fewer."""
+    end = slice(MIN_JOINED) if is_head else slice(-MIN_JOINED, None)
+    return (is_head, tokens[end].tobytes()) if len(tokens) >= MIN_JOINED else None
 
-    def add(self, segment: int, tokens: np.ndarray) -> None:
-        if len(tokens) >= MIN_JOINED:
-            self._segments.setdefault(tokens[self._end].tobytes(), {})[segment] = None
 
-    def remove(self, segment: int, tokens: np.ndarray) -> None:
-        if len(tokens) >= MIN_JOINED:
-            end = tokens[self._end].tobytes()
-            del self._segments[end][segment]
-            if not self._segments[end]:
-                del self._segments[end]
-
-    def of(self, tokens: np.ndarray) -> Iterable[int]:
-        """Returns some of the segments with the same end as `tokens`."""
-        known = self._segments.get(tokens[self._end].tobytes(), ()) if len(tokens) >= MIN_JOINED else ()
-        return islice(known, _MOST_PLACES)
+def _keys_of(tokens: np.ndarray, known: Anchors | None = None) -> Iterator[tuple[int, int | _End]]:
+    """Yields where a segment can be found: offsets and grams, and both ends."""
+    yield from _listed(tokens, known)
+    for is_head in (True, False):
+        if (end := _end(tokens, is_head=is_head)) is not None:
+            yield 0 if is_head else len(tokens), end
 
 
 def _listed(tokens: np.ndarray, known: Anchors | None = None) -> Iterable[tuple[int, int]]:
