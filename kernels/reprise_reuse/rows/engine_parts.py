@@ -34,6 +34,10 @@ class Forward(Protocol):
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
         ...
 
+    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
+        """Like `ask`, to the model's end: returns the last token's logits [vocabulary]; None on ranks without them."""
+        ...
+
     def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
         """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
         ...
