@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reprise_reuse.preprocess.engine import Prompt
+from reprise_reuse.preprocess.errors import UnusableError
 from reprise_reuse.preprocess.run import prompts_of
 from reprise_reuse.preprocess.windows import Similar, bm25, random_windows, similar_windows
 from reprise_reuse.stores.store import store_at
@@ -23,17 +24,13 @@ _SIMILAR = {"similar": 10, "mixed": 2}
 _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 
 
-class OptionError(Exception):
-    """An option that cannot be used. The message names it and the allowed values."""
-
-
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
-    """Returns the options. Raises `OptionError`."""
+    """Returns the options. Raises `UnusableError`."""
     options = _parse(arguments, about)
     if options.neighbours is None:
         options.neighbours = _neighbours(options)
     elif options.neighbours != "random" and not options.similar_by and not importlib.util.find_spec("bm25s"):
-        raise OptionError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
+        raise UnusableError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
     if options.similar_by:
         with _named(options.similar_by):
             _function_of(options.similar_by)
@@ -41,17 +38,17 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
         options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
         if getattr(options, name) < least:
-            raise OptionError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
+            raise UnusableError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
     if "{}" not in options.template:
-        raise OptionError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
+        raise UnusableError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
     if not options.engine.startswith(("http://", "https://")):
-        raise OptionError(f"--engine is {options.engine!r}, it must be an http or https URL")
+        raise UnusableError(f"--engine is {options.engine!r}, it must be an http or https URL")
     if options.share and options.again:
-        raise OptionError("--again would compute what other workers have: name another place with --share")
+        raise UnusableError("--again would compute what other workers have: name another place with --share")
     try:
         options.leases = store_at(options.share)() if options.share else None
     except ValueError as error:
-        raise OptionError(f"--share is {options.share!r}, {error}") from error
+        raise UnusableError(f"--share is {options.share!r}, {error}") from error
     return options
 
 
@@ -113,20 +110,20 @@ def _named(place: str | None) -> Iterator[None]:
     """Says of a fault whose function had it."""
     try:
         yield
-    except OptionError:
+    except UnusableError:
         raise
     except Exception as error:
-        raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
+        raise UnusableError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
 
 
 def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:
     module, _, name = place.partition(":")
     if not module or not name:
-        raise OptionError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
+        raise UnusableError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise OptionError(f"--similar-by: {error}") from error
+        raise UnusableError(f"--similar-by: {error}") from error
 
 
 def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
