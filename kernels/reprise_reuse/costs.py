@@ -8,6 +8,8 @@ from itertools import combinations
 import numpy as np
 import torch
 
+from reprise_reuse.runs import begin_runs
+
 
 @dataclass(frozen=True, slots=True)
 class Forward:
@@ -63,8 +65,7 @@ class Costs(Forward):
         """
         if not len(rows):
             return 0, 0.0
-        begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-        begins[1:] = rows[1:] != rows[:-1] + 1
+        begins = begin_runs(rows)
         # in float64: sums of millions of keys
         positions = rows.double()
         taken = self.start + (self.row + self.pair * (positions + 1) + self.run * begins * positions).cumsum(0)

@@ -5,7 +5,7 @@ import math
 import queue
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from logging import Logger
 from typing import TypeVar
@@ -28,7 +28,8 @@ _RETRIED_SECONDS = 1.0
 """after which a store is tried again that could not be reached at the start"""
 _MOST_BYTES = 512 << 20
 """of copies of rows that wait to be written, beyond which no segment joins them"""
-_MOST_ABSENT = 100_000
+_MOST_NOTED = 100_000
+"""keys, beyond which all are forgotten: then some are asked for again"""
 _ABSENT_SECONDS = 60
 """for which an anchor that was not found is not looked up again"""
 
@@ -62,9 +63,9 @@ class RemoteTier:
         self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
         self._waiting_bytes = 0
         self._unwritten: set[int] = set()
-        self._absent: OrderedDict[str, float] = OrderedDict()
-        # keys whose values are missing or were refused
-        self._outdated: set[str] = set()
+        # keys without values, and keys whose values are missing or were refused, with when that was found
+        self._absent: dict[str, float] = {}
+        self._outdated: dict[str, float] = {}
         self._lock = threading.Lock()
         self._figures: Counter[tuple[str, str]] = Counter()
         threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
@@ -144,7 +145,7 @@ class RemoteTier:
         found: dict[bytes, Head] = {}
         for key, value in zip(keys, values, strict=True):
             if value is None:
-                self._note_absent(key, now)
+                self._note(key, now, self._absent)
                 continue
             head = self._checked(key, lambda value=value: _head_of(files, value, lookup.namespace))
             if head is not None:
@@ -158,7 +159,7 @@ class RemoteTier:
         (value,) = self._store.get([key])
         if value is None:
             self._count("missing")
-            self._distrust(key)
+            self._note(key, time.monotonic(), self._outdated)
             return None
         state = self._checked(key, lambda: files.unpack(value, file))
         if state is not None:
@@ -204,7 +205,7 @@ class RemoteTier:
         tokens = state["tokens"].numpy()
         grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
         key, heads = _rows_key(files, file), [_key(files, file.namespace, file.audience, gram) for gram in grams]
-        if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
+        if self._outdated.keys().isdisjoint([key, *heads]) and self._is_known(files, heads, file):
             self._count("known")
             return
         value, head = files.pack(file, state), files.pack(file, {"tokens": state["tokens"]})
@@ -213,8 +214,8 @@ class RemoteTier:
         for one in heads:
             self._store.put(one, head)
         with self._lock:
-            self._outdated.difference_update([key, *heads])
-            for one in heads:
+            for one in (key, *heads):
+                self._outdated.pop(one, None)
                 self._absent.pop(one, None)
         self._count("written")
         self._count("written", len(value), "remote_bytes")
@@ -235,21 +236,14 @@ class RemoteTier:
         except Exception as error:
             self._logger.warning("reprise: %s in the remote store %s and is not used", key, why_unused(error))
             self._count("refused")
-            self._distrust(key)
+            self._note(key, time.monotonic(), self._outdated)
             return None
 
-    def _distrust(self, key: str) -> None:
+    def _note(self, key: str, now: float, noted: dict[str, float]) -> None:
         with self._lock:
-            if len(self._outdated) >= _MOST_ABSENT:
-                self._outdated.clear()
-            self._outdated.add(key)
-
-    def _note_absent(self, key: str, now: float) -> None:
-        with self._lock:
-            self._absent[key] = now
-            self._absent.move_to_end(key)
-            if len(self._absent) > _MOST_ABSENT:
-                self._absent.popitem(last=False)
+            if len(noted) >= _MOST_NOTED:
+                noted.clear()
+            noted[key] = now
 
     def _note_unwritten(self, file: RemoteFile) -> None:
         self._count("unwritten")

@@ -28,4 +28,3 @@ class ProvedWorker(Checking, Protocol):
 
     def load_now(self, load: Load) -> None:
         """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
-        ...
