@@ -114,8 +114,8 @@ def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") ->
         return []
     device = opened[0].device
     known = [np.flatnonzero(one.known) for one in opened]
-    if prompt.captured is not None and len(opened) == 1 and prompt.captured.takes_question(opened[0].load):
-        return [_spread_out(prompt.captured.ask(opened[0]), known[0], opened[0])]
+    if prompt.captured is not None and len(opened) == 1 and prompt.captured.question.takes(opened[0].load):
+        return [_spread_out(prompt.captured.question.ask(opened[0]), known[0], opened[0])]
     scores = torch.zeros(prompt.layers, len(opened), max(map(len, known)), device=device)
     attend = (attend_in_place if prompt.reads_in_place else attend_to_copies)(prompt, opened, scores)
     faults: list[Exception] = []
@@ -194,7 +194,7 @@ def attend_in_place(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: t
     """Returns the same as `attend_to_copies`, by kernels that read the pages where they are."""
     counts = [len(one.load.question) for one in opened]
     places = [prompt.places(one.slots[one.known]).astype(np.int32) for one in opened]
-    return attend_by(prompt, QuestionAttention.of(counts, places, prompt.scale, scores.device), scores)
+    return attend_by(prompt, QuestionAttention(counts, places, prompt.scale, scores.device), scores)
 
 
 def attend_by(

@@ -22,8 +22,8 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
     Each row attends to all rows before it, and these must be filled, computed earlier, or among a part's rows. There
     are as few passes as the engine's limits allow.
     """
-    if prompt.captured is not None and len(parts) == 1 and prompt.captured.takes_rows(*parts[0]):
-        prompt.captured.compute(*parts[0])
+    if prompt.captured is not None and len(parts) == 1 and prompt.captured.rows.takes(*parts[0]):
+        prompt.captured.rows.compute(*parts[0])
         return
     for part in _passes(parts, prompt.forward.most_rows):
         tokens = torch.cat([one.tokens[rows] for one, rows in part])
