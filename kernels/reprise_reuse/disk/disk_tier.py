@@ -16,11 +16,10 @@ import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile, DiskReport
 from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
-from reprise_reuse.stores.folder_store import warn_of_others
+from reprise_reuse.stores.folder_store import PARTIAL, warn_of_others, write_private
 
 _SUFFIX = ".safetensors"
-_PARTIAL = ".partial"
-_OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|\.partial)")
+_OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|(\.\w+)?\.partial)")
 _YEAR = 365 * 24 * 3600 * 10**9
 """names are nanoseconds since 1970, counted up from the largest one found; no valid name is this far in the future"""
 _LONGEST_WRITE = 600
@@ -181,9 +180,11 @@ class DiskTier:
 
     def _clear_away_partials(self) -> None:
         """Removes files half written by a killed process, but not recent ones: another engine may be writing them."""
-        for path in self._folder.glob(f"*.{self._rank}{_PARTIAL}"):
+        for path in self._folder.glob(f"*{PARTIAL}"):
+            ours = _OURS.fullmatch(path.name)
             with contextlib.suppress(FileNotFoundError):
-                if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
+                is_mine = ours is not None and ours["rank"] == str(self._rank)
+                if is_mine and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
                     path.unlink()
 
     def _work(self) -> None:
@@ -200,14 +201,11 @@ class DiskTier:
                 failing.add(doing)
 
     def _write(self, files: SegmentFiles, file: DiskFile, state: State) -> None:
-        path = self._path(file.name)
-        begun = path.with_suffix(_PARTIAL)
         try:
             if not self._folder.exists():
                 self._logger.warning("reprise: %s was removed, it is made again", self._folder)
                 self._make_folder()
-            files.write(begun, file, state)
-            begun.replace(path)
+            write_private(self._path(file.name), files.pack(file, state))
         except Exception:
             with self._lock:
                 self._news.unwritten += 1
@@ -218,7 +216,6 @@ class DiskTier:
         finally:
             with self._lock:
                 self._queued -= 1
-            begun.unlink(missing_ok=True)
 
     def _read(self, files: SegmentFiles, file: DiskFile) -> State | None:
         path = self._path(file.name)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import stat
 import warnings
 from pathlib import Path
@@ -39,10 +38,6 @@ class SegmentFiles:
     def __init__(self, fingerprint: str) -> None:
         self.fingerprint = f"{_FORMAT} {fingerprint}"
         """of the model and of the files' format"""
-
-    def write(self, path: Path, file: DiskFile, state: State) -> None:
-        """Writes a new file that only its owner may read. Raises if the file exists."""
-        _write_private(path, self.pack(file, state))
 
     def pack(self, file: DiskFile, state: State) -> bytes:
         """Returns what a file holds."""
@@ -167,9 +162,3 @@ def _checksum(described: dict[str, str], tensors: State) -> str:
         for part in (words.sum(0), words.sum(1), data[whole:]):
             state.update(part)
     return state.hexdigest()
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    # the data come from a prompt: never write them to a file or link that somebody else created
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-        opened.write(data)

@@ -94,13 +94,13 @@ def test_what_was_written_comes_back_in_this_life_and_the_next(tmp_path):
 def test_what_is_written_behind_a_renewal_is_the_model_s_that_the_engine_has_by_then(tmp_path, monkeypatch):
     models = iter(["first", "second"])
     disk = DiskTier(tmp_path, lambda: next(models), 0, LOGGER)
-    may_write, real = threading.Event(), segment_file.SegmentFiles.write
+    may_write, real = threading.Event(), segment_file.SegmentFiles.pack
 
-    def wait_and_write(*arguments: object) -> None:
+    def wait_and_pack(*arguments: object) -> bytes:
         may_write.wait()
-        real(*arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(segment_file.SegmentFiles, "write", wait_and_write)
+    monkeypatch.setattr(segment_file.SegmentFiles, "pack", wait_and_pack)
     disk.write(file_of(1), state_of(1))
     disk.write(file_of(2), state_of(2))
     disk.renew()
@@ -276,15 +276,22 @@ def write_and_be_killed(folder: Path) -> None:
 
 
 def test_what_a_killed_process_had_half_written_is_cleared_away_once_nobody_can_be_writing_it(tmp_path):
-    old, fresh, other_rank, not_ours = paths = [
-        tmp_path / name for name in (f"{7:020d}.0.partial", f"{8:020d}.0.partial", f"{7:020d}.1.partial", "7.0.partial")
+    older, old, fresh, other_rank, not_ours = paths = [
+        tmp_path / name
+        for name in (
+            f"{7:020d}.0.partial",
+            f"{7:020d}.0.ab_1.partial",
+            f"{8:020d}.0.partial",
+            f"{7:020d}.1.ab_1.partial",
+            "7.0.partial",
+        )
     ]
     for path in paths:
         path.write_bytes(b"half")
         if path != fresh:
             os.utime(path, (0, 0))
     tier(tmp_path).close()
-    assert not old.exists() and fresh.exists() and other_rank.exists() and not_ours.exists()
+    assert not older.exists() and not old.exists() and fresh.exists() and other_rank.exists() and not_ours.exists()
 
 
 @pytest.mark.parametrize("other", [{"fingerprint": "another"}, {"rank": 1}])
@@ -323,13 +330,12 @@ def test_a_file_of_rows_that_were_replaced_meanwhile_is_not_used(tmp_path, caplo
 def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeypatch, caplog):
     disk = tier(tmp_path)
 
-    def full(path: Path, data: bytes) -> None:
-        with path.open("wb") as partial:
-            partial.write(data[:100])
+    def full(partial: str, path: Path) -> None:
+        assert Path(partial).exists()
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch, listening(caplog):
-        patch.setattr(segment_file, "_write_private", full)
+        patch.setattr(os, "replace", full)
         for name in range(3):
             disk.write(file_of(name), state_of(name))
         disk.close()
@@ -342,7 +348,7 @@ def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeyp
 
 def test_what_a_slow_disk_leaves_out_is_counted(tmp_path, monkeypatch):
     going_on = threading.Event()
-    monkeypatch.setattr(segment_file, "_write_private", lambda *_: going_on.wait(10))
+    monkeypatch.setattr(disk_tier, "write_private", lambda *_: going_on.wait(10))
     disk = tier(tmp_path)
     for name in range(300):
         if disk.has_room(file_of(name)):
@@ -447,7 +453,7 @@ def test_the_writer_outlives_a_segment_that_cannot_be_written(tmp_path, caplog):
 def test_closing_ends_though_a_write_does_not(tmp_path, monkeypatch, caplog):
     disk = tier(tmp_path)
     goes_on = threading.Event()
-    monkeypatch.setattr(segment_file, "_write_private", lambda *_: goes_on.wait(60))
+    monkeypatch.setattr(disk_tier, "write_private", lambda *_: goes_on.wait(60))
     for name in range(300):
         disk.write(file_of(name), state_of(name))
     begun = time.monotonic()
