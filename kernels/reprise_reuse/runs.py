@@ -31,7 +31,7 @@ def to_passes(rows: torch.Tensor, counts: Sequence[int], most_runs: int) -> Iter
     """
     device = rows.device
     of_request = torch.repeat_interleave(torch.arange(len(counts), device=device), torch.tensor(counts, device=device))
-    begins = begin_runs(rows)
+    begins = _begin_runs(rows)
     begins[1:] |= of_request[1:] != of_request[:-1]
     starts = torch.cat((begins.nonzero().flatten(), torch.tensor([len(rows)], device=device)))
     for first in range(0, len(starts) - 1, most_runs):
@@ -40,7 +40,7 @@ def to_passes(rows: torch.Tensor, counts: Sequence[int], most_runs: int) -> Iter
         yield Runs(rows[begin:end], begin, (of_pass - begin).int(), of_request[of_pass[:-1]])
 
 
-def begin_runs(rows: torch.Tensor) -> torch.Tensor:
+def _begin_runs(rows: torch.Tensor) -> torch.Tensor:
     """Returns which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
     begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
     begins[1:] = rows[1:] != rows[:-1] + 1
