@@ -7,14 +7,17 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
+from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Catalogue, Found, Segment
 
 File = TypeVar("File", bound=DiskFile)
 
 
 class Asked(Protocol):
-    """A request that waits for what is read."""
+    """A request whose segments are looked up and read."""
 
+    namespace: bytes
+    wish: Wish
     fetching: list[Segment]
     """segments that it waits for; empty: it has not asked yet, or there is nothing to wait for"""
 
