@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, Anchors, anchors
+from reprise_reuse.segments.winnow import GUARANTEED_RUN, Anchors, anchors
 
 MIN_MATCH = GUARANTEED_RUN + 1
 """tokens; a shorter run is not reused by itself, because its KV depends most on what came before it"""
@@ -82,8 +82,8 @@ class SegmentIndex:
             anchor = begin + position
             if anchor < covered:
                 continue
-            match = self._longest(tokens, anchor, covered, self._places_of(gram))
-            if match is not None:
+            match = self._longest(tokens, covered, anchor, len(tokens), gram)
+            if match is not None and match.length >= MIN_MATCH:
                 yield match
                 covered = match.end
 
@@ -94,15 +94,11 @@ class SegmentIndex:
         at = last.end if last is not None else begin
         # the start of a prompt may continue nothing: it matches how other prompts begin
         while self._is_whole(last) if last is not None else at == 0:
-            ahead = tokens[at:end]
-            heads = self._places_of(_end(ahead, is_head=True))
-            lengths = {one: _common_prefix(ahead, self._tokens[one]) for one, _ in heads}
-            if not lengths:
+            longest = self._longest(tokens, at, at, end, _end(tokens[at:end], is_head=True))
+            if longest is None:
                 break
-            segment = max(lengths, key=lengths.__getitem__)
-            last = Match(at, lengths[segment], segment, 0)
-            at = last.end
-            joined.append(last)
+            last, at = longest, longest.end
+            joined.append(longest)
         return joined
 
     def _is_whole(self, match: Match) -> bool:
@@ -113,34 +109,25 @@ class SegmentIndex:
         """Extends a match at the start of its segment backwards with segments that hold `tokens[begin:]`."""
         joined: list[Match] = []
         while match.offset == 0:
-            behind = tokens[begin : match.start]
-            tails = self._places_of(_end(behind, is_head=False))
-            lengths = {one: _common_suffix(behind, self._tokens[one]) for one, _ in tails}
-            if not lengths:
+            at = match.start
+            longest = self._longest(tokens, begin, at, at, _end(tokens[begin:at], is_head=False))
+            if longest is None:
                 break
-            segment = max(lengths, key=lengths.__getitem__)
-            length = lengths[segment]
-            match = Match(match.start - length, length, segment, len(self._tokens[segment]) - length)
+            match = longest
             joined.append(match)
         return joined[::-1]
 
-    def _longest(
-        self, tokens: np.ndarray, anchor: int, covered: int, places: Iterable[tuple[int, int]]
-    ) -> Match | None:
+    def _longest(self, tokens: np.ndarray, begin: int, at: int, end: int, key: int | _End | None) -> Match | None:
+        """Returns the longest match through `at`, within [begin, end), of the segments that this key leads to."""
         best: Match | None = None
-        for segment, offset in places:
-            stored = self._tokens[segment]
-            ahead = _common_prefix(tokens[anchor:], stored[offset:])
-            if ahead < GRAM:
-                continue
-            behind = _common_suffix(tokens[covered:anchor], stored[:offset])
-            if ahead + behind >= MIN_MATCH and (best is None or ahead + behind > best.length):
-                best = Match(anchor - behind, ahead + behind, segment, offset - behind)
-        return best
-
-    def _places_of(self, key: int | _End | None) -> Iterable[tuple[int, int]]:
         # a gram of boilerplate is in every document: a few of its places are as good as all
-        return islice(self._places.get(key, ()), _MOST_PLACES)
+        for segment, offset in islice(self._places.get(key, ()), _MOST_PLACES):
+            stored = self._tokens[segment]
+            ahead = _common_prefix(tokens[at:end], stored[offset:])
+            behind = _common_suffix(tokens[begin:at], stored[:offset])
+            if best is None or ahead + behind > best.length:
+                best = Match(at - behind, ahead + behind, segment, offset - behind)
+        return best
 
 
 def _end(tokens: np.ndarray, *, is_head: bool) -> _End | None:
