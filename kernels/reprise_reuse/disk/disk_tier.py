@@ -49,6 +49,7 @@ class DiskTier:
         self._clear_away_partials()
         self._waiting: queue.SimpleQueue[tuple[str, Callable[[], None]] | None] = queue.SimpleQueue()
         self._queued = 0
+        """segments that wait to be written, or are being written"""
         self._news = DiskReport()
         self.unused_bytes = 0
         """the size of the files that `restore` left alone: they take room from this engine's"""

@@ -396,6 +396,17 @@ def test_a_dropped_segment_is_gone_even_if_its_write_was_under_way(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_written_again_behind_a_drop_stays(tmp_path):
+    disk = tier(tmp_path)
+    disk.write(file_of(1), state_of(1))
+    disk.drop(1)
+    disk.write(file_of(1), state_of(1))
+    disk.close()
+    again = tier(tmp_path)
+    assert [file.name for file, _ in again.restore()] == [1]
+    again.close()
+
+
 def test_a_file_that_cannot_be_removed_is_said_and_costs_nothing_else(tmp_path, monkeypatch, caplog):
     disk = tier(tmp_path)
     write(disk, 1, 2, 3)
