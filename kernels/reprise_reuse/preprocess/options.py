@@ -27,9 +27,13 @@ _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     """Returns the options. Raises `UnusableError`."""
     options = _parse(arguments, about)
+    are_found = options.similar_by or importlib.util.find_spec("bm25s")
     if options.neighbours is None:
-        options.neighbours = _neighbours(options)
-    elif options.neighbours != "random" and not options.similar_by and not importlib.util.find_spec("bm25s"):
+        options.neighbours = "similar" if options.similar_by else "mixed" if are_found else "random"
+        if not are_found:
+            advice = "pip install './kernels[preprocess]' for similar ones, too, or say --neighbours random"
+            print(f"reprise_reuse: without bm25s documents stand behind random ones only: {advice}", file=sys.stderr)
+    elif options.neighbours != "random" and not are_found:
         raise UnusableError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
     if options.similar_by:
         with _named(options.similar_by):
@@ -52,16 +56,6 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     return options
 
 
-def _neighbours(options: argparse.Namespace) -> str:
-    if options.similar_by:
-        return "similar"
-    if importlib.util.find_spec("bm25s"):
-        return "mixed"
-    advice = "pip install './kernels[preprocess]' for similar ones, too, or say --neighbours random"
-    print(f"reprise_reuse: without bm25s documents stand behind random ones only: {advice}", file=sys.stderr)
-    return "random"
-
-
 def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Sequence[Prompt]]:
     """Returns the prompts to compute, in parts that several workers share; one part, if there is only one worker.
 
@@ -82,7 +76,7 @@ def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Simila
     """Mixed neighbours are similar ones first: random windows may give a document more contexts than it needs."""
     behind = {"random": 0, "similar": 1, "mixed": options.contexts // 2}[options.neighbours]
     prompts: list[Prompt] = []
-    for number in range(behind if find else 0):
+    for number in range(behind):
         with _named(options.similar_by):
             windows = similar_windows(documents, options.similar, find, number * options.similar)
         prompts += prompts_of(windows, options.template, options.system, keeps_last=True)

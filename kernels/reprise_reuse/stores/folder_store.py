@@ -14,7 +14,7 @@ from reprise_reuse.stores.store import Value
 PARTIAL = ".partial"
 """the end of the names of files that are being written"""
 _logger = logging.getLogger(__name__)
-_OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO}
+_OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO, errno.EISDIR}
 """errors that say nothing about other files"""
 
 
@@ -71,15 +71,10 @@ class FolderStore:
 
     def _read(self, path: Path) -> bytes | None:
         try:
-            # opening a pipe would block, and a link may lead out of the folder
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with open(path, "rb", opener=_open_plain) as opened:
+                if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                     return None
-                with open(descriptor, "rb", closefd=False) as opened:
-                    value = opened.read()
-            finally:
-                os.close(descriptor)
+                value = opened.read()
         except OSError as error:
             if error.errno in _OF_ONE_FILE:
                 return None
@@ -87,3 +82,8 @@ class FolderStore:
         with contextlib.suppress(OSError):
             os.utime(path)
         return value
+
+
+def _open_plain(path: str, flags: int) -> int:
+    # opening a pipe would block, and a link may lead out of the folder
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
