@@ -55,19 +55,19 @@ class RemoteTier:
         """
         self._store, self._fingerprint, self._logger = store, fingerprint, logger
         self.renew()
+        self._lock = threading.Lock()
+        self._figures: Counter[tuple[str, str]] = Counter()
         # lookups may succeed where the machine that has the rows is gone
         self._finding, self._writing = Breaker(logger, "searched"), Breaker(logger, "written to")
         self._finding.failed("it has not answered yet", time.monotonic())
-        self._reads = StoreCalls(self._read, Breaker(logger, "read"), "reprise-remote-read")
-        self._lookups = StoreCalls(self._find, self._finding, "reprise-remote-find") if finds else None
+        self._reads = StoreCalls(self._read, Breaker(logger, "read"), "read", self._count)
+        self._lookups = StoreCalls(self._find, self._finding, "lookup", self._count) if finds else None
         self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
         self._waiting_bytes = 0
         self._unwritten: set[int] = set()
         # keys without values, and keys whose values are missing or were refused, with when that was found
         self._absent: dict[str, float] = {}
         self._outdated: dict[str, float] = {}
-        self._lock = threading.Lock()
-        self._figures: Counter[tuple[str, str]] = Counter()
         threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
 
     def renew(self) -> None:
@@ -116,11 +116,7 @@ class RemoteTier:
         """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
         with self._lock:
             figures, self._figures = self._figures, Counter()
-        for kind, calls in (("read", self._reads), ("lookup", self._lookups)):
-            if calls is not None:
-                faults, seconds = calls.take_figures()
-                figures.update({("remote", "failed"): faults, ("remote_seconds", kind): seconds})
-        return +figures
+        return figures
 
     def close(self) -> None:
         """Leaves unwritten what is queued: others have computed it, or will."""
