@@ -56,7 +56,7 @@ class Costs(Forward):
         return (self.engine or self).forward(end - begin, pairs_of(begin, end), begin)
 
     def affordable(self, end: int, rows: int, seconds: float) -> tuple[int, float]:
-        """Returns how many of so many rows before `end` take at most so long, and their time; at least 1, if there are any.
+        """Returns how many of `rows` before `end` take at most so long, at least 1 if there are any, and their time.
 
         As if each were the last one, and every second one began a run. Nobody looks at the device for it, and the
         result is the same on all tensor-parallel ranks.
