@@ -33,16 +33,11 @@ class KeyAffinity:
         """Returns float32 [S, P] for vectors [L, S, H, C, P]; full int64 [S]: complete pages per request."""
         page = torch.arange(summary.shape[-1], device=summary.device)
         there = page < full[:, None]
-        vectors = self.prepared(summary, there)
         window = (there & (page >= full[:, None] - recent)).float()
         # equation 3, without its constant factor
-        anchor = torch.einsum("lshcp,sp->lshc", vectors, window)
-        scores = torch.einsum("lshc,lshcp->sp", anchor, vectors)
+        anchor = torch.einsum("lshcp,sp->lshc", summary, window)
+        scores = torch.einsum("lshc,lshcp->sp", anchor, summary)
         return coarse_to_fine(scores, there & (page < full[:, None] - recent), self.grids, self.chunks)
-
-    def prepared(self, summary: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-        """Returns the vectors to compare, [L, S, H, C, P]."""
-        return summary
 
 
 def coarse_to_fine(

@@ -5,11 +5,12 @@ import sys
 import time
 from collections.abc import Sequence
 
-from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
-from reprise_reuse.preprocess.engine import EngineError, HttpEngine, NoEngineError, Prompt
-from reprise_reuse.preprocess.leases import LeaseError, Leases
-from reprise_reuse.preprocess.options import OptionError, make_parts, read_options
-from reprise_reuse.preprocess.run import Done, Outcome, StateError, preprocess
+from reprise_reuse.preprocess.corpus import read_corpus
+from reprise_reuse.preprocess.engine import HttpEngine, Prompt
+from reprise_reuse.preprocess.errors import FailedError, UnusableError
+from reprise_reuse.preprocess.leases import Leases
+from reprise_reuse.preprocess.options import make_parts, read_options
+from reprise_reuse.preprocess.run import Done, Outcome, preprocess
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,9 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nreprise_reuse: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
-    except (OptionError, NoEngineError, StateError, CorpusError, EngineError, LeaseError) as error:
+    except (UnusableError, FailedError) as error:
         print(f"reprise_reuse: {error}", file=sys.stderr)
-        return 1 if isinstance(error, (CorpusError, EngineError, LeaseError)) else 2
+        return 2 if isinstance(error, UnusableError) else 1
 
 
 def _run(arguments: list[str] | None) -> int:

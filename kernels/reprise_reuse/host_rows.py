@@ -7,18 +7,41 @@ import torch
 from reprise_reuse.streams import Uses
 
 
-class PlainRows:
+class _Rows:
+    """Tensors [layers, slots, …] in host memory, by the names under which they are kept on disk."""
+
+    reached: torch.Tensor | None = None
+    """rows [layers, slots, heads, head size] that kernels reach where they are"""
+
+    def __init__(self, **kept: torch.Tensor) -> None:
+        self._kept = kept
+        self.uses = Uses()
+
+    def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Returns a copy of these slots' contents in all layers, by name."""
+        self.uses.wait_to_read()
+        return {name: one[:, slots] for name, one in self._kept.items()}
+
+    def load_state(self, slots: torch.Tensor, state: dict[str, torch.Tensor]) -> None:
+        """Restores what `state` returned."""
+        self.uses.wait_to_write()
+        for name, one in self._kept.items():
+            one[:, slots] = state[name]
+
+
+class PlainRows(_Rows):
     """Rows [layers, slots, heads, head size] in the data type of the pages: `get` returns exactly what was put."""
 
     def __init__(self, shape: tuple[int, int, int, int], dtype: torch.dtype, *, pinned: bool) -> None:
         """pinned: a GPU reads and writes the rows itself, if it can."""
         self._rows = _take_memory(shape, dtype, pinned=pinned)
-        self._is_reached = pinned and shape[1] > 0 and _kernels_reach(self._rows[0])
-        self.uses = Uses()
+        super().__init__(rows=self._rows)
+        if pinned and shape[1] > 0 and _kernels_reach(self._rows[0]):
+            self.reached = self._rows
 
     def put(self, layer: int, slots: torch.Tensor, rows: torch.Tensor) -> None:
         """Writes one layer's rows [n, heads, head size] to slots (int64 [n], each at most once)."""
-        if self._is_reached and rows.device.type == "cuda":
+        if self.reached is not None and rows.device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_host
 
             with self.uses.writing(rows.device):
@@ -29,7 +52,7 @@ class PlainRows:
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
         """Returns one layer's rows [n, heads, head size] on a device."""
-        if self._is_reached and device.type == "cuda":
+        if self.reached is not None and device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_device
 
             with self.uses.reading(device):
@@ -37,23 +60,8 @@ class PlainRows:
         self.uses.wait_to_read()
         return _gather(self._rows[layer], slots, device)
 
-    def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Returns a copy of these slots' contents in all layers, by name."""
-        self.uses.wait_to_read()
-        return {"rows": self._rows[:, slots]}
 
-    def load_state(self, slots: torch.Tensor, state: dict[str, torch.Tensor]) -> None:
-        """Restores what `state` returned."""
-        self.uses.wait_to_write()
-        self._rows[:, slots] = state["rows"]
-
-    @property
-    def reached(self) -> torch.Tensor | None:
-        """The rows [layers, slots, heads, head size] if kernels reach them where they are."""
-        return self._rows if self._is_reached else None
-
-
-class CodedRows:
+class CodedRows(_Rows):
     """
     Rows as integers of few bits, with one scale per group of numbers of a token, layer and head.
 
@@ -70,11 +78,7 @@ class CodedRows:
         self._largest = 2 ** (bits - 1) - 1
         self._codes = _take_memory((*slots, head_size * bits // 8), torch.uint8, pinned=pinned)
         self._scales = _take_memory((*slots, head_size // self._group), torch.bfloat16, pinned=pinned)
-
-    @property
-    def reached(self) -> None:
-        """No kernel reads codes."""
-        return None
+        super().__init__(codes=self._codes, scales=self._scales)
 
     @staticmethod
     def bytes_of(bits: int, head_size: int) -> int:
@@ -108,15 +112,6 @@ class CodedRows:
             codes = torch.stack((codes & 15, codes >> 4), -1).flatten(-2)
         groups = (codes.float() - (self._largest + 1)).unflatten(-1, (-1, self._group))
         return (groups * scales.float()[..., None]).flatten(-2).to(self._dtype)
-
-    def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Returns a copy of these slots' contents in all layers, by name."""
-        return {"codes": self._codes[:, slots], "scales": self._scales[:, slots]}
-
-    def load_state(self, slots: torch.Tensor, state: dict[str, torch.Tensor]) -> None:
-        """Restores what `state` returned."""
-        self._codes[:, slots] = state["codes"]
-        self._scales[:, slots] = state["scales"]
 
 
 HostRows = PlainRows | CodedRows

@@ -67,6 +67,9 @@ class HostStore:
         self.positions = torch.zeros(slots, dtype=torch.int32)
         self._contexts = torch.zeros(slots, dtype=torch.int16)
         self._squares = torch.zeros(slots)
+        self._of_tokens = {
+            "tokens": self.tokens, "positions": self.positions, "contexts": self._contexts, "squares": self._squares,
+        }  # fmt: skip
         self._rotation = rotation
         self.shape = shape
 
@@ -154,23 +157,18 @@ class HostStore:
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """Returns a copy of everything in these slots, for the disk."""
+        rows = {"keys": self._keys.state(slots), "values": self._values.state(slots)}
         return {
-            **{f"keys.{name}": tensor for name, tensor in self._keys.state(slots).items()},
-            **{f"values.{name}": tensor for name, tensor in self._values.state(slots).items()},
-            "tokens": self.tokens[slots],
-            "positions": self.positions[slots],
-            "contexts": self._contexts[slots],
-            "squares": self._squares[slots],
+            **{f"{kind}.{name}": one for kind, state in rows.items() for name, one in state.items()},
+            **{name: one[slots] for name, one in self._of_tokens.items()},
         }
 
     def load_state(self, slots: torch.Tensor, owner: int, state: dict[str, torch.Tensor]) -> None:
         """Restores what `state` returned into these slots, for `owner`."""
         self._keys.load_state(slots, _part(state, "keys."))
         self._values.load_state(slots, _part(state, "values."))
-        self.tokens[slots] = state["tokens"]
-        self.positions[slots] = state["positions"]
-        self._contexts[slots] = state["contexts"]
-        self._squares[slots] = state["squares"]
+        for name, one in self._of_tokens.items():
+            one[slots] = state[name]
         self.owners[slots] = owner
 
 

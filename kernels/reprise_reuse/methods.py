@@ -70,18 +70,6 @@ def _attention_spread(evidence: Evidence) -> torch.Tensor:
     return favour_runs(evidence.attention.sum(0) * dependence(evidence))
 
 
-def _prophetkv(evidence: Evidence) -> torch.Tensor:
-    return evidence.attention.sum(0)
-
-
-def _fusionrag(evidence: Evidence) -> torch.Tensor:
-    return evidence.attention[-1]
-
-
-def _epic(evidence: Evidence) -> torch.Tensor:
-    return -evidence.offset
-
-
 def _random(evidence: Evidence) -> torch.Tensor:
     generator = torch.Generator().manual_seed(evidence.seed)
     return torch.rand(len(evidence.spread), generator=generator).to(evidence.spread.device)
@@ -89,9 +77,9 @@ def _random(evidence: Evidence) -> torch.Tensor:
 
 METHODS: dict[str, Method] = {
     "attention-spread": Method(_attention_spread, reads_question=True),
-    "prophetkv": Method(_prophetkv, reads_question=True),
-    "fusionrag": Method(_fusionrag, reads_question=True),
-    "epic": Method(_epic, reads_question=False),
+    "prophetkv": Method(lambda seen: seen.attention.sum(0), reads_question=True),
+    "fusionrag": Method(lambda seen: seen.attention[-1], reads_question=True),
+    "epic": Method(lambda seen: -seen.offset, reads_question=False),
     "random": Method(_random, reads_question=False),
 }
 """

@@ -16,28 +16,18 @@ class QuestionAttention:
     the layers share is made once, so that no layer waits for the device.
     """
 
-    def __init__(
-        self, q_pos: torch.Tensor, cu_q: torch.Tensor, kv_len: torch.Tensor, slot_table: torch.Tensor, scale: float
-    ) -> None:
+    def __init__(self, counts: Sequence[int], places: Sequence[np.ndarray], scale: float, device: torch.device) -> None:
         """
-        q_pos       int32 [n]: how many rows of its context each token sees
-        cu_q        int32 [questions + 1]: where each question's tokens begin
-        kv_len      int32 [questions]: rows of each context
-        slot_table  int32 [questions, m]: where they are in the pages
-        scale       of attention's logits
+        counts  tokens of each question
+        places  where the rows of its context are in the pages, int32 each
+        scale   of attention's logits
         """
-        self._context = {"q_pos": q_pos, "cu_q": cu_q, "slot_table": slot_table, "kv_len": kv_len, "scale": scale}
-
-    @classmethod
-    def of(
-        cls, counts: Sequence[int], places: Sequence[np.ndarray], scale: float, device: torch.device
-    ) -> "QuestionAttention":
-        """Returns the attention of questions of so many tokens to contexts whose rows are at `places` (int32 each)."""
         lengths = [len(one) for one in places]
         given = [np.repeat(lengths, counts), np.cumsum([0, *counts]), np.array(lengths)]
         sizes = np.cumsum([len(one) for one in given])[:-1].tolist()
-        parts = to_device(np.concatenate(given).astype(np.int32), device).tensor_split(sizes)
-        return cls(*parts, to_device(padded(places), device), scale)
+        q_pos, cu_q, kv_len = to_device(np.concatenate(given).astype(np.int32), device).tensor_split(sizes)
+        table = to_device(padded(places), device)
+        self._context = {"q_pos": q_pos, "cu_q": cu_q, "slot_table": table, "kv_len": kv_len, "scale": scale}
 
     def attend(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor,

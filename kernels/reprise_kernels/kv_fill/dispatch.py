@@ -67,33 +67,6 @@ def kv_fill(
 
     programs  at most so many at a time, which leaves the rest of the GPU to whoever computes; default: as many as fit
     """
-    _check(source, source_slots, target, target_slots, distances, turns)
-    count, (_, heads, head_dim) = len(source_slots), source.shape
-    if count == 0:
-        return
-    half = turns.cos.shape[1]
-    rest = max(head_dim - 2 * half, 1)
-    config = launch_config("kv_fill", INTERPRETED)
-    tiles = triton.cdiv(count, config["rows"]) * len(source.keys)
-    like = torch.empty(0, dtype=source.dtype, device=turns.cos.device)
-    with on_device(turns.cos):
-        kv_fill_kernel[(min(tiles, programs or tiles),)](
-            source.keys, source.values, source_slots, target.keys, target.values, target_slots, distances,
-            turns.cos, turns.sin, like, count, len(source.keys), *source.strides, *target.strides,
-            HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=2 * half, INTERLEAVED=interleaved, BLOCK_T=config["rows"],
-            BLOCK_PAIRS=triton.next_power_of_2(half), BLOCK_REST=triton.next_power_of_2(rest),
-            BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
-        )  # fmt: skip
-
-
-def _check(
-    source: RowsOfLayers,
-    source_slots: torch.Tensor,
-    target: RowsOfLayers,
-    target_slots: torch.Tensor,
-    distances: torch.Tensor,
-    turns: Turns,
-) -> None:
     device, layers = turns.cos.device, len(source.keys)
     check_runnable(turns.cos)
     if source.dtype not in FLOATS or (device.type == "cpu" and source.dtype == torch.bfloat16):
@@ -113,3 +86,18 @@ def _check(
             raise ValueError(f"the turns' {name} has strides {turn.stride()}, it must be contiguous")
     if not 2 <= 2 * half <= source.shape[2]:
         raise ValueError(f"the rotary embedding turns {2 * half} dimensions, a head has {source.shape[2]}")
+    count, (_, heads, head_dim) = len(source_slots), source.shape
+    if count == 0:
+        return
+    rest = max(head_dim - 2 * half, 1)
+    config = launch_config("kv_fill", INTERPRETED)
+    tiles = triton.cdiv(count, config["rows"]) * len(source.keys)
+    like = torch.empty(0, dtype=source.dtype, device=turns.cos.device)
+    with on_device(turns.cos):
+        kv_fill_kernel[(min(tiles, programs or tiles),)](
+            source.keys, source.values, source_slots, target.keys, target.values, target_slots, distances,
+            turns.cos, turns.sin, like, count, len(source.keys), *source.strides, *target.strides,
+            HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=2 * half, INTERLEAVED=interleaved, BLOCK_T=config["rows"],
+            BLOCK_PAIRS=triton.next_power_of_2(half), BLOCK_REST=triton.next_power_of_2(rest),
+            BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
+        )  # fmt: skip

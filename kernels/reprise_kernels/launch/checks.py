@@ -57,3 +57,24 @@ def check_index(name: str, index: torch.Tensor, shape: Sequence[int | None], dev
     check_tensor(name, index, shape, (torch.int32,), device)
     if not index.is_contiguous():
         raise ValueError(f"{name} has strides {index.stride()}, it must be contiguous")
+
+
+def check_queries(
+    q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor | None = None
+) -> None:
+    """Raises ValueError unless queries [Nq, Hq, D], with their positions and requests, and caches match."""
+    check_runnable(q)
+    check_cache("k", k, q.device)
+    check_tensor("q", q, (None, None, k.shape[3]), (k.dtype,))
+    if q.stride(2) != 1:
+        raise ValueError(f"q has stride {q.stride(2)} in its last dimension, it must be 1")
+    if v is not None:
+        check_tensor("v", v, k.shape, (k.dtype,), q.device)
+        if v.stride() != k.stride():
+            raise ValueError(f"k has strides {k.stride()} and v {v.stride()}: they must agree")
+    if q.shape[1] % k.shape[2] or not 1 <= q.shape[1] // k.shape[2] <= 64:
+        raise ValueError(f"q has {q.shape[1]} heads, k has {k.shape[2]}: at most 64 whole query heads go to a key head")
+    check_index("q_pos", q_pos, (len(q),), q.device)
+    check_index("cu_q", cu_q, (None,), q.device)
+    if len(cu_q) < 2:
+        raise ValueError("cu_q has no request: it is [requests + 1]")

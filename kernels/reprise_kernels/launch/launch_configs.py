@@ -15,6 +15,25 @@ _tried: dict[str, Config] = {}
 
 
 @dataclass(frozen=True)
+class Tile:
+    """Rows and keys that a program of an attention or score kernel processes at a time.
+
+    Query heads with the same key head share its rows.
+    """
+
+    rows: int
+    keys: int
+    warps: int
+    stages: int
+    precision: str
+    dim: int
+
+    def tokens(self, group: int) -> int:
+        """How many query tokens fit in a tile's rows."""
+        return self.rows // group
+
+
+@dataclass(frozen=True)
 class LaunchTable:
     """A configuration per operation; `tuned_on` says where and when they were measured, None if they were not."""
 

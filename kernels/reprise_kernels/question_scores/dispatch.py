@@ -6,10 +6,9 @@ import torch
 import triton
 from triton import knobs
 
-from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.checks import check_index, check_queries, check_tensor
+from reprise_kernels.launch.launch_configs import Tile, launch_config
 from reprise_kernels.launch.on_device import on_device
-from reprise_kernels.launch.tile import Tile, tile_of
 from reprise_kernels.question_scores.triton import question_scores_kernel
 
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
@@ -19,9 +18,9 @@ def choose_tile(dtype: torch.dtype, head_dim: int) -> Tile:
     """Returns the tile for these queries."""
     dim = triton.next_power_of_2(head_dim)
     if dtype != torch.float32 and dim <= 128:
-        return tile_of(launch_config("question_scores", INTERPRETED), "tf32", dim)
+        return Tile(**launch_config("question_scores", INTERPRETED), precision="tf32", dim=dim)
     if knobs.runtime.interpret:
-        return tile_of(INTERPRETED, "ieee", dim)
+        return Tile(**INTERPRETED, precision="ieee", dim=dim)
     if dtype == torch.float32:
         # tiles for which the compiler needs no stack, on both targets of COMPILED.md
         return Tile(64, 32 if dim == 128 else 16, 8, 1, "ieee", dim)
@@ -45,16 +44,10 @@ def question_scores(
     One call per layer, with weight 1 / L and the same `out`, fuses the layers without storing the matrix of weights.
     """
     requests = len(cu_q) - 1
-    check_runnable(q)
-    check_cache("k", k, q.device)
-    check_tensor("q", q, (None, None, k.shape[3]), (k.dtype,))
+    check_queries(q, q_pos, cu_q, k)
     check_tensor("lse", lse, tuple(q.shape[:2]), (torch.float32,), q.device)
-    if q.stride(2) != 1 or lse.stride(1) != 1:
-        raise ValueError(f"q has strides {q.stride()} and lse {lse.stride()}: 1 in the last dimension it must be")
-    if q.shape[1] % k.shape[2] or not 1 <= q.shape[1] // k.shape[2] <= 64:
-        raise ValueError(f"q has {q.shape[1]} heads, k has {k.shape[2]}: at most 64 whole query heads go to a key head")
-    check_index("q_pos", q_pos, (len(q),), q.device)
-    check_index("cu_q", cu_q, (None,), q.device)
+    if lse.stride(1) != 1:
+        raise ValueError(f"lse has stride {lse.stride(1)} in its last dimension, it must be 1")
     check_index("slot_table", slot_table, (requests, None), q.device)
     check_index("kv_len", kv_len, (requests,), q.device)
     if out is None:
@@ -62,7 +55,7 @@ def question_scores(
     check_tensor("out", out, tuple(slot_table.shape), (torch.float32,), q.device)
     if out.stride(1) != 1:
         raise ValueError(f"out has stride {out.stride(1)} in its last dimension, it must be 1")
-    if requests == 0 or slot_table.shape[1] == 0:
+    if slot_table.shape[1] == 0:
         return out
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
     tile = choose_tile(q.dtype, head_dim)

@@ -4,11 +4,28 @@ import math
 
 import torch
 import triton
+from triton import knobs
 
-from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.checks import check_index, check_queries, check_tensor
+from reprise_kernels.launch.launch_configs import Tile, launch_config
 from reprise_kernels.launch.on_device import on_device
-from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
+
+INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
+
+
+def choose_tile(dtype: torch.dtype, head_dim: int, group: int) -> Tile:
+    """Returns the tile for these queries: large for the tensor cores, small under the interpreter."""
+    precision = "ieee" if dtype == torch.float32 else "tf32"
+    dim = triton.next_power_of_2(head_dim)
+    if dtype != torch.float32 and dim <= 128:
+        return Tile(**launch_config("sparse_prefill_attention", INTERPRETED), precision=precision, dim=dim)
+    if knobs.runtime.interpret:
+        return Tile(**INTERPRETED, precision=precision, dim=dim)
+    # the largest tiles for which the compiler needs no stack, on both targets of COMPILED.md
+    if dtype == torch.float32:
+        return Tile(max(32, triton.next_power_of_2(group)), 16, 8, 2, precision, dim)
+    return Tile(64, 32, 8, 2, precision, dim)
 
 
 def sparse_prefill_attention(
@@ -43,7 +60,7 @@ def sparse_prefill_attention(
     if len(q) == 0:
         return out, lse
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, group, "slots")
+    tile = choose_tile(q.dtype, head_dim, group)
     scale = (head_dim**-0.5 if scale is None else scale) * math.log2(math.e)
     strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.shape[1])
     ends = (out.stride(0), out.stride(1), lse.stride(0))
@@ -66,21 +83,3 @@ def _check_own(q: torch.Tensor, own: tuple[torch.Tensor, torch.Tensor], k: torch
         check_tensor(name, one, (len(q), *k.shape[2:]), (k.dtype,), q.device)
         if one.stride() != own[0].stride() or one.stride(2) != 1:
             raise ValueError(f"{name} have strides {one.stride()}: both must agree, with 1 in the last dimension")
-
-
-def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
-    """Raises ValueError unless queries and caches match."""
-    check_runnable(q)
-    check_cache("k", k, q.device)
-    check_tensor("v", v, k.shape, (k.dtype,), q.device)
-    check_tensor("q", q, (None, None, k.shape[3]), (k.dtype,))
-    if q.stride(2) != 1:
-        raise ValueError(f"q has stride {q.stride(2)} in its last dimension, it must be 1")
-    if v.stride() != k.stride():
-        raise ValueError(f"k has strides {k.stride()} and v {v.stride()}: they must agree")
-    if q.shape[1] % k.shape[2] or not 1 <= q.shape[1] // k.shape[2] <= 64:
-        raise ValueError(f"q has {q.shape[1]} heads, k has {k.shape[2]}: at most 64 whole query heads go to a key head")
-    check_index("q_pos", q_pos, (len(q),), q.device)
-    check_index("cu_q", cu_q, (None,), q.device)
-    if len(cu_q) < 2:
-        raise ValueError("cu_q has no request: it is [requests + 1]")

@@ -4,15 +4,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
+from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Catalogue, Found, Segment
 
 File = TypeVar("File", bound=DiskFile)
 
 
 class Asked(Protocol):
-    """A request that waits for what is read."""
+    """A request whose segments are looked up and read."""
 
+    namespace: bytes
+    wish: Wish
     fetching: list[Segment]
     """segments that it waits for; empty: it has not asked yet, or there is nothing to wait for"""
 
@@ -55,12 +60,7 @@ class DiskSegments:
         counts = Counter(file.name for file, _ in report.restored)
         restored = {file.name: (file, tokens) for file, tokens in report.restored}
         for file, tokens in (restored[name] for name, count in counts.items() if count == self._ranks):
-            self._catalogue.restore(
-                Segment(
-                    file.name, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users),
-                    file.is_exact, owner=file.name, is_on_disk=True,
-                )
-            )  # fmt: skip
+            self._catalogue.restore(segment_of(file, tokens, owner=file.name, is_on_disk=True))
         for name in self._complete(self._fetched, report.fetched):
             self._end_fetch(name)
         for name in self._complete(self._written, report.written):
@@ -100,3 +100,9 @@ def file_of(segment: Segment, kind: type[File] = DiskFile, **more: Any) -> File:
         segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), tuple(segment.users),
         segment.is_exact, segment.owner, digest_of(segment.tokens), **more,
     )  # fmt: skip
+
+
+def segment_of(file: DiskFile, tokens: np.ndarray, **more: Any) -> Segment:
+    """Returns the segment that a file describes, whose rows are not in memory; more: what else is known of it."""
+    prefixes, users = list(file.prefixes), list(file.users)
+    return Segment(file.name, file.namespace, tokens, None, file.position, prefixes, users, file.is_exact, **more)

@@ -6,21 +6,20 @@ import queue
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from logging import Logger
 from pathlib import Path
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile
+from reprise_reuse.disk.messages import DiskFile, DiskReport
 from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
-from reprise_reuse.stores.folder_store import warn_of_others
+from reprise_reuse.stores.folder_store import PARTIAL, warn_of_others, write_private
 
 _SUFFIX = ".safetensors"
-_PARTIAL = ".partial"
-_OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|\.partial)")
+_OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|(\.\w+)?\.partial)")
 _YEAR = 365 * 24 * 3600 * 10**9
 """names are nanoseconds since 1970, counted up from the largest one found; no valid name is this far in the future"""
 _LONGEST_WRITE = 600
@@ -48,20 +47,17 @@ class DiskTier:
         self._logger = logger
         self._make_folder()
         self._clear_away_partials()
-        self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
-        self._written: Counter[int] = Counter()
-        self._refused = 0
-        self._unwritten = 0
+        self._waiting: queue.SimpleQueue[tuple[str, Callable[[], None]] | None] = queue.SimpleQueue()
+        self._queued = 0
+        """segments that wait to be written, or are being written"""
+        self._news = DiskReport()
         self.unused_bytes = 0
         """the size of the files that `restore` left alone: they take room from this engine's"""
-        self._pending: Counter[int] = Counter()
-        self._dropped: set[int] = set()
         self._lock = threading.Lock()
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="reprise-read")
         self._reading: list[tuple[DiskFile, Future[State | None]]] = []
         self._last_read = math.inf
-        self._failing: set[str] = set()
-        self._writer = threading.Thread(target=self._write_on, name="reprise-write", daemon=True)
+        self._writer = threading.Thread(target=self._work, name="reprise-write", daemon=True)
         self._writer.start()
 
     def restore(self) -> Iterator[tuple[DiskFile, np.ndarray]]:
@@ -80,6 +76,14 @@ class DiskTier:
                 yield restored
         for why, paths in refused.items():
             self._report_refused(why, paths)
+            size = 0
+            for path in paths:
+                with contextlib.suppress(OSError):
+                    size += path.lstat().st_size
+            self.unused_bytes += size
+            unused = (len(paths), self._folder, size)
+            advice = "reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs"
+            self._logger.warning(advice, *unused)
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
@@ -94,36 +98,25 @@ class DiskTier:
         return self._fingerprint
 
     def write(self, file: DiskFile, state: State) -> None:
-        """Queues a segment for writing, if there is room. Never blocks."""
-        if self.has_room(file):
-            with self._lock:
-                self._pending[file.name] += 1
-            self._waiting.put_nowait((self._files, file, state))
+        """Queues a segment for writing. Never blocks."""
+        with self._lock:
+            self._queued += 1
+        self._waiting.put(("written to", partial(self._write, self._files, file, state)))
 
     def has_room(self, file: DiskFile) -> bool:
         """Whether a segment can be queued; if too many are queued already, it is counted as not written."""
-        is_full = self._waiting.full()
         with self._lock:
-            self._unwritten += is_full
+            is_full = self._queued >= _MOST_WAITING
+            self._news.unwritten += is_full
         return not is_full
 
-    def take_written(self) -> Counter[int]:
-        """Returns the names of the segments written since the last call."""
+    def report(self, report: DiskReport) -> None:
+        """Adds what was written, refused and not written since the last call."""
         with self._lock:
-            written, self._written = self._written, Counter()
-        return written
-
-    def take_unwritten(self) -> int:
-        """Returns how many segments were not written since the last call: the disk failed or did not keep up."""
-        with self._lock:
-            unwritten, self._unwritten = self._unwritten, 0
-        return unwritten
-
-    def take_refused(self) -> int:
-        """Returns how many files were refused or could not be read since the last call."""
-        with self._lock:
-            refused, self._refused = self._refused, 0
-        return refused
+            news, self._news = self._news, DiskReport()
+        report.written.update(news.written)
+        report.refused += news.refused
+        report.unwritten += news.unwritten
 
     def start_read(self, file: DiskFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
@@ -152,19 +145,13 @@ class DiskTier:
         return read
 
     def drop(self, name: int) -> None:
-        """Removes a segment's file, even if it is still being written."""
-        with self._lock:
-            if self._pending[name]:
-                self._dropped.add(name)
-        with self._or_log_once("removed from"):
-            self._path(name).unlink(missing_ok=True)
+        """Has a segment's file removed, once what is queued before is written."""
+        self._waiting.put(("removed from", partial(self._path(name).unlink, missing_ok=True)))
 
     def close(self, seconds: float = _LONGEST_CLOSE) -> None:
         """Finishes queued writes, for at most `seconds`, and stops."""
-        until = time.monotonic() + seconds
-        with contextlib.suppress(queue.Full):
-            self._waiting.put(None, timeout=seconds)
-        self._writer.join(max(0.0, until - time.monotonic()))
+        self._waiting.put(None)
+        self._writer.join(seconds)
         if self._writer.is_alive():
             self._logger.error("reprise: not all segments were written to %s in %g seconds", self._folder, seconds)
         self._readers.shutdown(wait=False, cancel_futures=True)
@@ -194,81 +181,54 @@ class DiskTier:
 
     def _clear_away_partials(self) -> None:
         """Removes files half written by a killed process, but not recent ones: another engine may be writing them."""
-        for path in self._folder.glob(f"*.{self._rank}{_PARTIAL}"):
+        for path in self._folder.glob(f"*{PARTIAL}"):
+            ours = _OURS.fullmatch(path.name)
             with contextlib.suppress(FileNotFoundError):
-                if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
+                is_mine = ours is not None and ours["rank"] == str(self._rank)
+                if is_mine and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
                     path.unlink()
 
-    def _write_on(self) -> None:
+    def _work(self) -> None:
+        """Writes and removes files in order. Logs once that it cannot, and again only after it could."""
+        failing: set[str] = set()
         while (item := self._waiting.get()) is not None:
-            with self._or_log_once("written to"):
-                self._write(*item)
+            doing, work = item
+            try:
+                work()
+                failing.discard(doing)
+            except Exception as error:
+                if doing not in failing:
+                    self._logger.error("reprise: segments cannot be %s %s: %s", doing, self._folder, error)
+                failing.add(doing)
 
     def _write(self, files: SegmentFiles, file: DiskFile, state: State) -> None:
-        path = self._path(file.name)
-        partial = path.with_suffix(_PARTIAL)
         try:
             if not self._folder.exists():
                 self._logger.warning("reprise: %s was removed, it is made again", self._folder)
                 self._make_folder()
-            files.write(partial, file, state)
-            with self._lock:
-                if file.name in self._dropped:
-                    return
-                partial.replace(path)
-                self._written[file.name] += 1
+            write_private(self._path(file.name), files.pack(file, state))
         except Exception:
             with self._lock:
-                self._unwritten += 1
+                self._news.unwritten += 1
             raise
+        else:
+            with self._lock:
+                self._news.written[file.name] += 1
         finally:
             with self._lock:
-                self._pending[file.name] -= 1
-                if not self._pending[file.name]:
-                    del self._pending[file.name]
-                    self._dropped.discard(file.name)
-            partial.unlink(missing_ok=True)
+                self._queued -= 1
 
     def _read(self, files: SegmentFiles, file: DiskFile) -> State | None:
         path = self._path(file.name)
-        with self._or_refuse(path):
+        try:
             return files.read(path, file)
-        return None
+        except Exception as error:
+            self._report_refused(why_unused(error), [path])
+            return None
 
     def _report_refused(self, why: str, paths: list[Path]) -> None:
         """Logs and counts files that stay where they are: another engine may need them."""
-        self._refused += len(paths)
+        with self._lock:
+            self._news.refused += len(paths)
         for path in paths[:_MOST_NAMED]:
-            self._warn_unused(path, why)
-        size = 0
-        for path in paths:
-            with contextlib.suppress(OSError):
-                size += path.lstat().st_size
-        self.unused_bytes += size
-        unused = (len(paths), self._folder, size)
-        self._logger.warning("reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs", *unused)
-
-    def _warn_unused(self, path: Path, why: str) -> None:
-        self._logger.warning("reprise: %s %s and is not used", path, why)
-
-    @contextlib.contextmanager
-    def _or_refuse(self, path: Path) -> Iterator[None]:
-        """Logs which file is not used, and why, and counts it."""
-        try:
-            yield
-        except Exception as error:
-            self._warn_unused(path, why_unused(error))
-            with self._lock:
-                self._refused += 1
-
-    @contextlib.contextmanager
-    def _or_log_once(self, doing: str) -> Iterator[None]:
-        """Logs once that segments cannot be written or removed, and again only after one has succeeded."""
-        try:
-            yield
-        except Exception as error:
-            if doing not in self._failing:
-                self._logger.error("reprise: segments cannot be %s %s: %s", doing, self._folder, error)
-            self._failing.add(doing)
-        else:
-            self._failing.discard(doing)
+            self._logger.warning("reprise: %s %s and is not used", path, why)

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-import os
 import stat
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +40,6 @@ class SegmentFiles:
         self.fingerprint = f"{_FORMAT} {fingerprint}"
         """of the model and of the files' format"""
 
-    def write(self, path: Path, file: DiskFile, state: State) -> None:
-        """Writes a new file that only its owner may read. Raises if the file exists."""
-        _write_private(path, self.pack(file, state))
-
     def pack(self, file: DiskFile, state: State) -> bytes:
         """Returns what a file holds."""
         described = {"fingerprint": self.fingerprint, **_description_of(file)}
@@ -68,17 +64,22 @@ class SegmentFiles:
 
     def unpack(self, data: Value, file: DiskFile) -> State:
         """Like `read`, of what `pack` has returned."""
-        described, checksum = self._check(_header_of(data)[0].get("__metadata__"), file)
-        state = _tensors_of(data)
-        _compare(described, state, checksum)
-        return state
+        return self._unpack(data, file)[1]
 
     def unpack_head(self, data: Value) -> tuple[DiskFile, np.ndarray]:
         """Like `read_head`, of what `pack` has returned for the tokens alone. The segment's name is 0."""
-        described, checksum = self._check(_header_of(data)[0].get("__metadata__"))
-        state = _tensors_of(data)
-        _compare(described, state, checksum)
+        described, state = self._unpack(data)
         return _file_of(described, state["tokens"].numpy().copy(), 0)
+
+    def _unpack(self, data: Value, file: DiskFile | None = None) -> tuple[dict[str, str], State]:
+        # the header of a safetensors file follows its length in eight bytes
+        begin = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(bytes(data[8:begin]))
+        described, checksum = self._check(header.pop("__metadata__", None), file)
+        state = {name: _tensor_of(data, begin, **one) for name, one in header.items()}
+        if checksum != _checksum(described, state):
+            raise RefusedError("is damaged")
+        return described, state
 
     def _check(
         self, metadata: dict[str, str] | None, file: DiskFile | None = None
@@ -101,22 +102,13 @@ def why_unused(error: Exception) -> str:
     return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
 
 
-def _header_of(data: Value) -> tuple[dict, int]:
-    """Returns the header of a safetensors file, which follows its length in eight bytes, and where it ends."""
-    end = 8 + int.from_bytes(data[:8], "little")
-    return json.loads(bytes(data[8:end])), end
-
-
-def _tensors_of(data: Value) -> State:
-    """Returns the tensors of a safetensors file where they are: copying them would stop all threads."""
-    header, begin = _header_of(data)
-    state = {}
-    for name, one in header.items():
-        if name != "__metadata__":
-            first, end = one["data_offsets"]
-            raw = torch.frombuffer(data, dtype=torch.uint8, count=end - first, offset=begin + first)
-            state[name] = raw.view(_DTYPES[one["dtype"]]).reshape(one["shape"])
-    return state
+def _tensor_of(
+    data: Value, begin: int, dtype: str, shape: Sequence[int], data_offsets: tuple[int, int]
+) -> torch.Tensor:
+    """Returns a tensor of a safetensors file where it is: copying it would stop all threads."""
+    first, end = data_offsets
+    raw = torch.frombuffer(data, dtype=torch.uint8, count=end - first, offset=begin + first)
+    return raw.view(_DTYPES[dtype]).reshape(shape)
 
 
 def _file_of(described: dict[str, str], tokens: np.ndarray, name: int) -> tuple[DiskFile, np.ndarray]:
@@ -130,11 +122,6 @@ def _file_of(described: dict[str, str], tokens: np.ndarray, name: int) -> tuple[
     slots = np.empty(0, np.int64)
     position = int(described["position"])
     return DiskFile(name, slots, namespace, position, prefixes, users, is_exact, name, digest), tokens
-
-
-def _compare(described: dict[str, str], state: State, checksum: str | None) -> None:
-    if checksum != _checksum(described, state):
-        raise RefusedError("is damaged")
 
 
 def _check_plain(path: Path) -> None:
@@ -167,9 +154,3 @@ def _checksum(described: dict[str, str], tensors: State) -> str:
         for part in (words.sum(0), words.sum(1), data[whole:]):
             state.update(part)
     return state.hexdigest()
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    # the data come from a prompt: never write them to a file or link that somebody else created
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-        opened.write(data)

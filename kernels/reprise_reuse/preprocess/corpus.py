@@ -5,16 +5,14 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-
-class CorpusError(Exception):
-    """A corpus that cannot be read. The message says where."""
+from reprise_reuse.preprocess.errors import FailedError
 
 
 def read_corpus(paths: Sequence[Path]) -> list[str]:
-    """Returns the documents of files and folders in order, without duplicates. Raises `CorpusError`."""
+    """Returns the documents of files and folders in order, without duplicates. Raises `FailedError`."""
     documents = list(dict.fromkeys(text for path in paths for text in _read(path) if text.strip()))
     if not documents:
-        raise CorpusError(f"no document in {', '.join(map(str, paths))}")
+        raise FailedError(f"no document in {', '.join(map(str, paths))}")
     return documents
 
 
@@ -27,7 +25,7 @@ def _read(path: Path) -> Iterator[str]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = data.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: {error}") from error
+        raise FailedError(f"{path}: {error}") from error
     if ".jsonl" not in path.name:
         yield text
         return
@@ -41,7 +39,7 @@ def _read_line(line: str, place: str) -> str:
     try:
         block = json.loads(line)
     except ValueError as error:
-        raise CorpusError(f"{place}: no JSON: {error}") from error
+        raise FailedError(f"{place}: no JSON: {error}") from error
     if not isinstance(block, dict) or not isinstance(block.get("text"), str):
-        raise CorpusError(f'{place}: not an object with a "text"')
+        raise FailedError(f'{place}: not an object with a "text"')
     return block["text"]

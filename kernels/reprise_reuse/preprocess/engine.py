@@ -6,32 +6,18 @@ import re
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-_TELLS_RUNNING = re.compile("vllm:num_requests_running|sglang:num_running_reqs")
-_BUSY = re.compile(
-    r"^(?:vllm:num_requests_(?:running|waiting)|sglang:num_(?:running|queue)_reqs)(?:\{[^}]*\})? ([0-9.e+]+)$",
-    re.MULTILINE,
-)
-_TELLS_REUSE = re.compile("vllm:reprise_|sglang:reprise_")
-_UNWRITTEN = re.compile(
-    r'^(?:vllm|sglang):reprise_remote_total\{[^}]*event="unwritten"[^}]*\} ([0-9.e+]+)$', re.MULTILINE
-)
+from reprise_reuse.preprocess.errors import FailedError, RefusedError, UnusableError
+
+_RUNNING = "vllm:num_requests_running", "sglang:num_running_reqs"
+_REUSING = "vllm:reprise_", "sglang:reprise_"
+_BUSY = r"(?:vllm:num_requests_(?:running|waiting)|sglang:num_(?:running|queue)_reqs)(?:\{[^}]*\})?"
+_UNWRITTEN = r'(?:vllm|sglang):reprise_remote_total\{[^}]*event="unwritten"[^}]*\}'
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
-
-
-class EngineError(Exception):
-    """The engine failed. The message says how."""
-
-
-class RefusedError(EngineError):
-    """A prompt that the engine refuses, as one that is too long. The message has its answer."""
-
-
-class NoEngineError(Exception):
-    """The server is not the intended engine. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +64,24 @@ class HttpEngine:
         return self._url, self._model or "", self._salt or "", caller, *filter(None, more)
 
     def check(self) -> None:
-        """Raises `EngineError` if the engine does not answer, `NoEngineError` if it is not an engine with the model."""
+        """Raises `FailedError` if the engine does not answer, `UnusableError` if it is not an engine with the model."""
         said = self._send("/v1/models")
         try:
             models = [one["id"] for one in json.loads(said)["data"]]
         except (ValueError, TypeError, KeyError):
             models = []
         if not models:
-            raise NoEngineError(f"{self._url}/v1/models names no model: {' '.join(said[:200].split())}")
+            raise UnusableError(f"{self._url}/v1/models names no model: {' '.join(said[:200].split())}")
         self._model = self._model or models[0]
         if self._model not in models:
-            raise NoEngineError(f"{self._url} serves {', '.join(models)}, not {self._model}")
-        if self._only_idle and not _TELLS_RUNNING.search(self._send("/metrics")):
-            raise NoEngineError(f"--idle: {self._url}/metrics tells no {_or(_TELLS_RUNNING)}")
+            raise UnusableError(f"{self._url} serves {', '.join(models)}, not {self._model}")
+        if self._only_idle and not _tells(self._send("/metrics"), _RUNNING):
+            raise UnusableError(f"--idle: {self._url}/metrics tells no {' or '.join(_RUNNING)}")
 
     def compute(self, prompt: Prompt) -> None:
         """Returns after the engine has computed the prompt.
 
-        Raises `RefusedError` if it refuses the prompt, and `NoEngineError` if it does not keep what it computes.
+        Raises `RefusedError` if it refuses the prompt, and `UnusableError` if it does not keep what it computes.
         """
         if self._only_idle:
             self._wait_until_idle()
@@ -114,8 +100,8 @@ class HttpEngine:
     def unwritten(self) -> int:
         """Returns how many segments the engine has not written to a shared store, as far as it tells."""
         try:
-            return int(sum(map(float, _UNWRITTEN.findall(self._send("/metrics")))))
-        except EngineError:
+            return int(_total(self._send("/metrics"), _UNWRITTEN))
+        except FailedError:
             return 0
 
     def _count(self, text: str) -> int:
@@ -124,20 +110,20 @@ class HttpEngine:
         try:
             return int(json.loads(said)["count"])
         except (ValueError, TypeError, KeyError) as error:
-            raise EngineError(f"{self._url}/tokenize tells no count: {' '.join(said[:200].split())}") from error
+            raise FailedError(f"{self._url}/tokenize tells no count: {' '.join(said[:200].split())}") from error
 
     def _check_that_it_stores(self) -> None:
         try:
             metrics = self._send("/metrics")
-        except EngineError:
+        except FailedError:
             return
-        if _TELLS_REUSE.search(metrics):
+        if _tells(metrics, _REUSING):
             self.stores = True
-        elif _TELLS_RUNNING.search(metrics):
-            raise NoEngineError(f"{self._url} reuses nothing: {self._url}/metrics tells no {_or(_TELLS_REUSE)}")
+        elif _tells(metrics, _RUNNING):
+            raise UnusableError(f"{self._url} reuses nothing: {self._url}/metrics tells no {' or '.join(_REUSING)}")
 
     def _wait_until_idle(self) -> None:
-        while any(float(count) > 0 for count in _BUSY.findall(self._send("/metrics"))):
+        while _total(self._send("/metrics"), _BUSY) > 0:
             time.sleep(_PAUSE_SECONDS)
 
     def _send(self, path: str, body: dict[str, Any] | None = None) -> str:
@@ -148,11 +134,16 @@ class HttpEngine:
                 return answer.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             said = error.read(300).decode(errors="replace")
-            kind = RefusedError if error.code in (400, 413) and path == "/v1/completions" else EngineError
+            kind = RefusedError if error.code in (400, 413) and path == "/v1/completions" else FailedError
             raise kind(f"{self._url}{path} answers {error.code}: {said}") from error
         except (OSError, http.client.HTTPException) as error:
-            raise EngineError(f"{self._url} cannot be reached: {error}") from error
+            raise FailedError(f"{self._url} cannot be reached: {error}") from error
 
 
-def _or(names: re.Pattern[str]) -> str:
-    return names.pattern.replace("|", " or ")
+def _tells(metrics: str, names: Iterable[str]) -> bool:
+    return any(name in metrics for name in names)
+
+
+def _total(metrics: str, sample: str) -> float:
+    """Returns the sum of the samples whose name and labels match a regular expression."""
+    return sum(map(float, re.findall(rf"^{sample} ([0-9.e+]+)$", metrics, re.MULTILINE)))

@@ -7,16 +7,13 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 from reprise_reuse.preprocess.engine import Prompt
+from reprise_reuse.preprocess.errors import FailedError
 from reprise_reuse.stores.store import Store
 
 _DONE = b"done"
 _LEASE_SECONDS = 600.0
 """after which a worker that was not heard of has ended; hosts' clocks may differ by less"""
 _PAUSE_SECONDS = 5.0
-
-
-class LeaseError(Exception):
-    """The store of leases cannot be used. The message says why."""
 
 
 class Leases:
@@ -86,13 +83,13 @@ class Leases:
             value = self._store.get([name])[0]
             return None if value is None else bytes(value)
         except Exception as error:
-            raise LeaseError(f"--share: {error}") from error
+            raise FailedError(f"--share: {error}") from error
 
     def _write(self, name: str, value: bytes) -> None:
         try:
             self._store.put(name, value)
         except Exception as error:
-            raise LeaseError(f"--share: {error}") from error
+            raise FailedError(f"--share: {error}") from error
 
 
 def _end_of(state: bytes | None) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reprise_reuse.preprocess.engine import Prompt
+from reprise_reuse.preprocess.errors import UnusableError
 from reprise_reuse.preprocess.run import prompts_of
 from reprise_reuse.preprocess.windows import Similar, bm25, random_windows, similar_windows
 from reprise_reuse.stores.store import store_at
@@ -23,17 +24,17 @@ _SIMILAR = {"similar": 10, "mixed": 2}
 _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 
 
-class OptionError(Exception):
-    """An option that cannot be used. The message names it and the allowed values."""
-
-
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
-    """Returns the options. Raises `OptionError`."""
+    """Returns the options. Raises `UnusableError`."""
     options = _parse(arguments, about)
+    are_found = options.similar_by or importlib.util.find_spec("bm25s")
     if options.neighbours is None:
-        options.neighbours = _neighbours(options)
-    elif options.neighbours != "random" and not options.similar_by and not importlib.util.find_spec("bm25s"):
-        raise OptionError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
+        options.neighbours = "similar" if options.similar_by else "mixed" if are_found else "random"
+        if not are_found:
+            advice = "pip install './kernels[preprocess]' for similar ones, too, or say --neighbours random"
+            print(f"reprise_reuse: without bm25s documents stand behind random ones only: {advice}", file=sys.stderr)
+    elif options.neighbours != "random" and not are_found:
+        raise UnusableError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
     if options.similar_by:
         with _named(options.similar_by):
             _function_of(options.similar_by)
@@ -41,28 +42,18 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
         options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
         if getattr(options, name) < least:
-            raise OptionError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
+            raise UnusableError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
     if "{}" not in options.template:
-        raise OptionError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
+        raise UnusableError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
     if not options.engine.startswith(("http://", "https://")):
-        raise OptionError(f"--engine is {options.engine!r}, it must be an http or https URL")
+        raise UnusableError(f"--engine is {options.engine!r}, it must be an http or https URL")
     if options.share and options.again:
-        raise OptionError("--again would compute what other workers have: name another place with --share")
+        raise UnusableError("--again would compute what other workers have: name another place with --share")
     try:
         options.leases = store_at(options.share)() if options.share else None
     except ValueError as error:
-        raise OptionError(f"--share is {options.share!r}, {error}") from error
+        raise UnusableError(f"--share is {options.share!r}, {error}") from error
     return options
-
-
-def _neighbours(options: argparse.Namespace) -> str:
-    if options.similar_by:
-        return "similar"
-    if importlib.util.find_spec("bm25s"):
-        return "mixed"
-    advice = "pip install './kernels[preprocess]' for similar ones, too, or say --neighbours random"
-    print(f"reprise_reuse: without bm25s documents stand behind random ones only: {advice}", file=sys.stderr)
-    return "random"
 
 
 def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Sequence[Prompt]]:
@@ -85,7 +76,7 @@ def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Simila
     """Mixed neighbours are similar ones first: random windows may give a document more contexts than it needs."""
     behind = {"random": 0, "similar": 1, "mixed": options.contexts // 2}[options.neighbours]
     prompts: list[Prompt] = []
-    for number in range(behind if find else 0):
+    for number in range(behind):
         with _named(options.similar_by):
             windows = similar_windows(documents, options.similar, find, number * options.similar)
         prompts += prompts_of(windows, options.template, options.system, keeps_last=True)
@@ -113,20 +104,20 @@ def _named(place: str | None) -> Iterator[None]:
     """Says of a fault whose function had it."""
     try:
         yield
-    except OptionError:
+    except UnusableError:
         raise
     except Exception as error:
-        raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
+        raise UnusableError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
 
 
 def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:
     module, _, name = place.partition(":")
     if not module or not name:
-        raise OptionError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
+        raise UnusableError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise OptionError(f"--similar-by: {error}") from error
+        raise UnusableError(f"--similar-by: {error}") from error
 
 
 def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:

@@ -5,12 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reprise_reuse.preprocess.engine import Prompt, RefusedError
+from reprise_reuse.preprocess.engine import Prompt
+from reprise_reuse.preprocess.errors import RefusedError, UnusableError
 from reprise_reuse.preprocess.windows import Window
-
-
-class StateError(Exception):
-    """A state file that cannot be read or written. The message names it."""
 
 
 class Done:
@@ -20,20 +17,18 @@ class Done:
     One file may cover several engines; each has its own entries.
     """
 
-    def __init__(self, path: Path | None = None, key: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, key: Sequence[str] = ()) -> None:
         """key: identifies the engine, and anything else that determines where it finds what it has computed"""
         self._path = path
         self._key = repr(tuple(key)).encode()
         self._digests: dict[str, None] = {}
-        if path is None:
-            return
         try:
             # opened now, so that a failure shows before the first prompt, not after it
             with path.open("a+") as lines:
                 lines.seek(0)
                 self._digests = dict.fromkeys(lines.read().split())
         except (OSError, UnicodeDecodeError) as error:
-            raise StateError(f"--state {path}: {error}") from error
+            raise UnusableError(f"--state {path}: {error}") from error
 
     def holds(self, prompt: Prompt) -> bool:
         """Whether this prompt has been computed."""
@@ -51,13 +46,11 @@ class Done:
         self._write("w", self._digests)
 
     def _write(self, mode: str, digests: Iterable[str]) -> None:
-        if self._path is None:
-            return
         try:
             with self._path.open(mode) as lines:
                 lines.writelines(digest + "\n" for digest in digests)
         except OSError as error:
-            raise StateError(f"--state {self._path}: {error}") from error
+            raise UnusableError(f"--state {self._path}: {error}") from error
 
     def _digest(self, prompt: Prompt) -> str:
         return hashlib.blake2b(self._key + b"\0" + str(prompt).encode(), digest_size=16).hexdigest()

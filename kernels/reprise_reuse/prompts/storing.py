@@ -21,11 +21,9 @@ class Pages(Protocol):
 
     def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
         """Returns the engine's cache slots that keep holding a prompt of `length` tokens; none: all are copied."""
-        ...
 
     def bring(self, segment: Segment) -> bool:
         """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

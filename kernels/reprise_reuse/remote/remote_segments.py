@@ -3,15 +3,13 @@
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from reprise_reuse.costs import Costs
-from reprise_reuse.disk.disk_segments import file_of
+from reprise_reuse.disk.disk_segments import Asked, file_of, segment_of
 from reprise_reuse.disk.messages import DiskFile, DiskReport
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
-from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE
 from reprise_reuse.segments import Catalogue, Found, Grams, Segment
@@ -29,13 +27,6 @@ _IN_VAIN = 0.03
 _LEAST_SILENCE = 0.01
 _NEWS = 0.05
 """weight of the last lookup in the share of those that have found something"""
-
-
-class Asked(Protocol):
-    """Whose a request is."""
-
-    namespace: bytes
-    wish: Wish
 
 
 class Pace:
@@ -198,11 +189,7 @@ class RemoteSegments:
                 self._orders.writes.append(file_of(segment, RemoteFile, audience=audience))
 
     def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
-        segment = Segment(
-            0, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users), file.is_exact,
-            audience=audience,
-        )  # fmt: skip
-        self._catalogue.expect(segment)
+        self._catalogue.expect(segment := segment_of(file, tokens, audience=audience))
         return segment
 
     def _drop(self, expected: Iterable[Segment]) -> None:

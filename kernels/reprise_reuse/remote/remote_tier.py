@@ -5,7 +5,7 @@ import math
 import queue
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from logging import Logger
 from typing import TypeVar
@@ -28,7 +28,8 @@ _RETRIED_SECONDS = 1.0
 """after which a store is tried again that could not be reached at the start"""
 _MOST_BYTES = 512 << 20
 """of copies of rows that wait to be written, beyond which no segment joins them"""
-_MOST_ABSENT = 100_000
+_MOST_NOTED = 100_000
+"""keys, beyond which all are forgotten: then some are asked for again"""
 _ABSENT_SECONDS = 60
 """for which an anchor that was not found is not looked up again"""
 
@@ -54,19 +55,19 @@ class RemoteTier:
         """
         self._store, self._fingerprint, self._logger = store, fingerprint, logger
         self.renew()
+        self._lock = threading.Lock()
+        self._figures: Counter[tuple[str, str]] = Counter()
         # lookups may succeed where the machine that has the rows is gone
         self._finding, self._writing = Breaker(logger, "searched"), Breaker(logger, "written to")
         self._finding.failed("it has not answered yet", time.monotonic())
-        self._reads = StoreCalls(self._read, Breaker(logger, "read"), "reprise-remote-read")
-        self._lookups = StoreCalls(self._find, self._finding, "reprise-remote-find") if finds else None
+        self._reads = StoreCalls(self._read, Breaker(logger, "read"), "read", self._count)
+        self._lookups = StoreCalls(self._find, self._finding, "lookup", self._count) if finds else None
         self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
         self._waiting_bytes = 0
         self._unwritten: set[int] = set()
-        self._absent: OrderedDict[str, float] = OrderedDict()
-        # keys whose values are missing or were refused
-        self._outdated: set[str] = set()
-        self._lock = threading.Lock()
-        self._figures: Counter[tuple[str, str]] = Counter()
+        # keys without values, and keys whose values are missing or were refused, with when that was found
+        self._absent: dict[str, float] = {}
+        self._outdated: dict[str, float] = {}
         threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
 
     def renew(self) -> None:
@@ -76,11 +77,10 @@ class RemoteTier:
         self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: RemoteFile, state: State) -> None:
-        """Queues a segment for writing, if there is room."""
-        if self.has_room(file):
-            with self._lock:
-                self._waiting_bytes += _size_of(state)
-            self._waiting.put((self._files, file, state))
+        """Queues a segment for writing."""
+        with self._lock:
+            self._waiting_bytes += _size_of(state)
+        self._waiting.put((self._files, file, state))
 
     def has_room(self, file: RemoteFile) -> bool:
         """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
@@ -116,11 +116,7 @@ class RemoteTier:
         """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
         with self._lock:
             figures, self._figures = self._figures, Counter()
-        for kind, calls in (("read", self._reads), ("lookup", self._lookups)):
-            if calls is not None:
-                faults, seconds = calls.take_figures()
-                figures.update({("remote", "failed"): faults, ("remote_seconds", kind): seconds})
-        return +figures
+        return figures
 
     def close(self) -> None:
         """Leaves unwritten what is queued: others have computed it, or will."""
@@ -145,7 +141,7 @@ class RemoteTier:
         found: dict[bytes, Head] = {}
         for key, value in zip(keys, values, strict=True):
             if value is None:
-                self._note_absent(key, now)
+                self._note(key, now, self._absent)
                 continue
             head = self._checked(key, lambda value=value: _head_of(files, value, lookup.namespace))
             if head is not None:
@@ -159,13 +155,12 @@ class RemoteTier:
         (value,) = self._store.get([key])
         if value is None:
             self._count("missing")
-            self._distrust(key)
+            self._note(key, time.monotonic(), self._outdated)
             return None
         state = self._checked(key, lambda: files.unpack(value, file))
         if state is not None:
             self._count("read")
-        with self._lock:
-            self._figures["remote_bytes", "read"] += len(value)
+        self._count("read", len(value), "remote_bytes")
         return state
 
     def _write_on(self) -> None:
@@ -192,8 +187,7 @@ class RemoteTier:
                 self._store.get(keys[:1])
                 begun = time.monotonic()
                 self._store.get(keys)
-                with self._lock:
-                    self._figures.update({("remote_seconds", "lookup"): time.monotonic() - begun})
+                self._count("lookup", time.monotonic() - begun, "remote_seconds")
                 self._count("keys", len(keys))
                 self._finding.succeeded()
                 self._writing.succeeded()
@@ -207,7 +201,7 @@ class RemoteTier:
         tokens = state["tokens"].numpy()
         grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
         key, heads = _rows_key(files, file), [_key(files, file.namespace, file.audience, gram) for gram in grams]
-        if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
+        if self._outdated.keys().isdisjoint([key, *heads]) and self._is_known(files, heads, file):
             self._count("known")
             return
         value, head = files.pack(file, state), files.pack(file, {"tokens": state["tokens"]})
@@ -216,12 +210,11 @@ class RemoteTier:
         for one in heads:
             self._store.put(one, head)
         with self._lock:
-            self._outdated.difference_update([key, *heads])
-            for one in heads:
+            for one in (key, *heads):
+                self._outdated.pop(one, None)
                 self._absent.pop(one, None)
         self._count("written")
-        with self._lock:
-            self._figures["remote_bytes", "written"] += len(value)
+        self._count("written", len(value), "remote_bytes")
 
     def _is_known(self, files: SegmentFiles, heads: Sequence[str], file: RemoteFile) -> bool:
         """Whether these tokens are stored, and what preprocessing has now would be no better."""
@@ -239,30 +232,23 @@ class RemoteTier:
         except Exception as error:
             self._logger.warning("reprise: %s in the remote store %s and is not used", key, why_unused(error))
             self._count("refused")
-            self._distrust(key)
+            self._note(key, time.monotonic(), self._outdated)
             return None
 
-    def _distrust(self, key: str) -> None:
+    def _note(self, key: str, now: float, noted: dict[str, float]) -> None:
         with self._lock:
-            if len(self._outdated) >= _MOST_ABSENT:
-                self._outdated.clear()
-            self._outdated.add(key)
-
-    def _note_absent(self, key: str, now: float) -> None:
-        with self._lock:
-            self._absent[key] = now
-            self._absent.move_to_end(key)
-            if len(self._absent) > _MOST_ABSENT:
-                self._absent.popitem(last=False)
+            if len(noted) >= _MOST_NOTED:
+                noted.clear()
+            noted[key] = now
 
     def _note_unwritten(self, file: RemoteFile) -> None:
         self._count("unwritten")
         with self._lock:
             self._unwritten.add(file.name)
 
-    def _count(self, kind: str, count: int = 1) -> None:
+    def _count(self, kind: str, count: float = 1, what: str = "remote") -> None:
         with self._lock:
-            self._figures["remote", kind] += count
+            self._figures[what, kind] += count
 
 
 def _head_of(files: SegmentFiles, value: Value, namespace: bytes) -> tuple[DiskFile, np.ndarray]:

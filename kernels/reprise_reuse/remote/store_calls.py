@@ -11,6 +11,8 @@ from typing import Generic, TypeVar
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Count = Callable[[str, float, str], None]
+"""kind, how many or how long, what: counts calls that have failed or were late, and seconds in which some were made"""
 _MOST_FAULTS = 3
 """in a row, after which a store is left alone"""
 _PAUSE = 30.0
@@ -78,18 +80,17 @@ class StoreCalls(Generic[Asked, Answer]):
     since. Calls go on in the background: their answers show that the store is back.
     """
 
-    def __init__(self, call: Callable[[Asked], Answer], breaker: Breaker, name: str) -> None:
-        self._call, self._breaker = call, breaker
+    def __init__(self, call: Callable[[Asked], Answer], breaker: Breaker, kind: str, count: Count) -> None:
+        self._call, self._breaker, self._kind, self._count = call, breaker, kind, count
         self._waiting: queue.Queue[_Call[Asked, Answer]] = queue.Queue(_MOST_WAITING)
         self._open: list[_Call[Asked, Answer]] = []
         self._answered_at = -math.inf
-        self._faults = 0
-        # how long at least one call was under way, as of the last that has ended
-        self._busy, self._busy_since, self._calling = 0.0, 0.0, 0
+        # since when at least one call is under way, or the last that has ended
+        self._busy_since, self._calling = 0.0, 0
         self._lock = threading.Lock()
         # a store that hangs must not keep the process from ending
         for number in range(_THREADS):
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True).start()
+            threading.Thread(target=self._work, name=f"reprise-remote-{kind}-{number}", daemon=True).start()
 
     def start(self, asked: Asked, seconds: float, silence: float) -> None:
         """Begins a call; `take` returns what came of it.
@@ -116,7 +117,7 @@ class StoreCalls(Generic[Asked, Answer]):
             came, now = call.answer[:1], time.monotonic()
             is_over = bool(came) or now >= call.until
             if is_over and (not came or isinstance(came[0], Exception)):
-                self._faults += 1
+                self._count("failed", 1, "remote")
                 self._breaker.failed(came[0] if came else "it takes too long", call.begun)
                 came = [None]
             is_silent = now >= max(call.begun, self._answered_at) + call.silence
@@ -126,12 +127,6 @@ class StoreCalls(Generic[Asked, Answer]):
             if not is_over:
                 self._open.append(call)
         return ended
-
-    def take_figures(self) -> tuple[int, float]:
-        """Returns how many calls have failed or were late since the last call of this method, and the seconds taken."""
-        with self._lock:
-            (faults, self._faults), (seconds, self._busy) = (self._faults, 0), (self._busy, 0.0)
-        return faults, seconds
 
     def _work(self) -> None:
         while True:
@@ -157,6 +152,6 @@ class StoreCalls(Generic[Asked, Answer]):
     def _end(self) -> None:
         with self._lock:
             now = time.monotonic()
-            self._busy += now - self._busy_since
+            self._count(self._kind, now - self._busy_since, "remote_seconds")
             self._busy_since = now
             self._calling -= 1

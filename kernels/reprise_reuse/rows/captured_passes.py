@@ -55,31 +55,17 @@ class CapturedPasses:
 
     def __init__(self, prompt: PromptPages, device: torch.device, longest: int, capture: Capture) -> None:
         """longest: tokens of the longest prompt"""
-        self._longest = longest = min(longest, _LONGEST)
+        longest = min(longest, _LONGEST)
         most = min(MOST_ROWS, prompt.forward.most_rows) // _STEP * _STEP
-        self._rows = _Rows(prompt, most, longest, device, capture)
-        self._question = _Question(prompt, longest, device, capture)
-
-    def takes_question(self, load: Load) -> bool:
-        """Whether `ask` can ask this load's question."""
-        return len(load.question) <= QUESTION_TOKENS and load.end <= self._longest
-
-    def ask(self, opened: OpenLoad) -> torch.Tensor:
-        """Returns a question's attention to the known rows; float32 [layers, n]. The next call overwrites it."""
-        return self._question.ask(opened)
-
-    def takes_rows(self, opened: OpenLoad, rows: torch.Tensor) -> bool:
-        """Whether `compute` can compute so many rows of this load."""
-        return 0 < len(rows) <= self._rows.most and opened.load.end <= self._longest
-
-    def compute(self, opened: OpenLoad, rows: torch.Tensor) -> None:
-        """Does what `compute_rows` does, for rows (int64 [n], ascending) of one load."""
-        self._rows.compute(opened, rows)
+        self.rows = CapturedRows(prompt, most, longest, device, capture)
+        self.question = CapturedQuestion(prompt, longest, device, capture)
 
 
-class _Question:
+class CapturedQuestion:
+    """The pass of a single question."""
+
     def __init__(self, prompt: PromptPages, longest: int, device: torch.device, capture: Capture) -> None:
-        self._prompt = prompt
+        self._prompt, self._longest = prompt, longest
         size = QUESTION_TOKENS
         # side by side, so that one copy sets both
         self._given = torch.zeros(2, size, dtype=torch.int32, device=device)
@@ -94,7 +80,12 @@ class _Question:
 
         self._replay = capture(run)
 
+    def takes(self, load: Load) -> bool:
+        """Whether `ask` can ask this load's question."""
+        return len(load.question) <= QUESTION_TOKENS and load.end <= self._longest
+
     def ask(self, opened: OpenLoad) -> torch.Tensor:
+        """Returns a question's attention to the known rows; float32 [layers, n]. The next call overwrites it."""
         load, places = opened.load, self._prompt.places(opened.slots[opened.known]).astype(np.int32)
         given = np.zeros(self._given.shape, np.int32)
         given[:, : len(load.question)] = load.tokens[load.question], asked_at(load, self._prompt.positions)
@@ -104,10 +95,11 @@ class _Question:
         return self._scores[:, 0, : len(places)]
 
 
-class _Rows:
+class CapturedRows:
+    """The pass of rows of a single load."""
+
     def __init__(self, prompt: PromptPages, most: int, longest: int, device: torch.device, capture: Capture) -> None:
-        self._prompt = prompt
-        self.most = most
+        self._prompt, self._most, self._longest = prompt, most, longest
         self._table = torch.zeros(1, longest, dtype=torch.int32, device=device)
         self._tokens = torch.zeros(most, dtype=torch.int32, device=device)
         # of rows that only fill a graph up, nothing is written
@@ -127,7 +119,12 @@ class _Rows:
         # the largest first, so that the others find its memory in the pool
         self._replay = {size: capture(pass_of(size)) for size in range(most, 0, -_STEP)}
 
+    def takes(self, opened: OpenLoad, rows: torch.Tensor) -> bool:
+        """Whether `compute` can compute so many rows of this load."""
+        return 0 < len(rows) <= self._most and opened.load.end <= self._longest
+
     def compute(self, opened: OpenLoad, rows: torch.Tensor) -> None:
+        """Does what `compute_rows` does, for rows (int64 [n], ascending) of one load."""
         count = len(rows)
         size = -(-count // _STEP) * _STEP
         # what fills it up repeats the last row, so that all numbers are a row's

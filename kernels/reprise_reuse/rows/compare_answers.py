@@ -1,6 +1,5 @@
 """Compares an answer's first token under reuse with full attention, for a sample of requests."""
 
-from collections import Counter
 from typing import Any, Protocol
 
 import torch
@@ -9,44 +8,24 @@ from torch.nn.functional import scaled_dot_product_attention
 from reprise_reuse.pieces import Check
 from reprise_reuse.rows.cache_slots import as_blocks
 from reprise_reuse.rows.clock import Clock
-from reprise_reuse.rows.engine_parts import Attend
+from reprise_reuse.rows.engine_parts import Attend, Forward
 from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
-from reprise_reuse.rows.faults import FaultReport, Faults
+from reprise_reuse.rows.faults import Faults, Report
 
 _PART = 256
 """queries of one head whose weights are held at the same time"""
 
 
-class Answering(Protocol):
-    """Runs tokens of requests with the engine's model to their logits."""
-
-    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
-        """Returns the logits after the last of tokens (int32 [n]) at `positions` (int64 [n]), [vocabulary].
-
-        Runs `attend` instead of attention and writes no pages. None on ranks without logits.
-        """
-        ...
-
-
-class CheckReport(FaultReport, Protocol):
-    """What is reported of checks."""
-
-    divergences: list[float]
-    """of checked answers"""
-    figures: Counter[tuple[str, str]]
-    """by (what, kind): checks with the same or another most likely first token"""
-
-
 class Checking(Protocol):
     """A worker whose answers are compared."""
 
-    device: torch.device
-    forward: Answering
-    pages: PromptPages
     layer: Any
-    """an attention layer, with `num_kv_heads` and `head_size`"""
+    """an attention layer, with `num_heads`, `num_kv_heads` and `head_size`; all have the same"""
+    device: torch.device
+    forward: Forward
+    pages: PromptPages
     clock: Clock
-    report: CheckReport
+    report: Report
 
 
 def report_check(worker: Checking, check: Check, faults: Faults) -> None:

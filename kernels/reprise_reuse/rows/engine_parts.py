@@ -32,11 +32,12 @@ class Forward(Protocol):
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
-        ...
+
+    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
+        """Like `ask`, to the model's end: returns the last token's logits [vocabulary]; None on ranks without them."""
 
     def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
         """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
-        ...
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
         """Runs tokens (int32 [n]) at positions `rows` by attention that reads the requests' pages, and writes keys and
@@ -45,11 +46,9 @@ class Forward(Protocol):
         rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
               what they attend to
         """
-        ...
 
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:
         """Returns the sum over tensor-parallel ranks."""
-        ...
 
 
 class InPlace(NamedTuple):
@@ -69,23 +68,18 @@ class Layout(Protocol):
 
     def read(self, cache: Any, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
-        ...
 
     def keys_of_slots(self, cache: Any, slots: torch.Tensor) -> torch.Tensor:
         """Returns keys [n, heads, head size] of any slots of the cache (int64 [n])."""
-        ...
 
     def read_slots(self, cache: Any, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
-        ...
 
     def in_place(self, cache: Any) -> InPlace:
         """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
-        ...
 
     def places(self, slots: np.ndarray, span: int) -> np.ndarray:
         """Returns where slots of the cache (int64 [n]) are among the rows of `InPlace`, given its span; int64 [n]."""
-        ...
 
 
 def fingerprints(keys: torch.Tensor) -> torch.Tensor:

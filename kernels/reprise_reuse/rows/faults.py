@@ -11,13 +11,17 @@ _OF_A_FAULT = 10
 _MOST = 3 * _OF_A_FAULT
 
 
-class FaultReport(Protocol):
-    """What is reported of faults."""
+class Report(Protocol):
+    """What a worker reports."""
 
     faults: Counter[str]
     """by what failed"""
     refusals: list[str]
     """why nothing is reused any more"""
+    divergences: list[float]
+    """of checked answers"""
+    figures: Counter[tuple[str, str]]
+    """by (what, kind)"""
 
 
 class Faults:
@@ -27,7 +31,7 @@ class Faults:
         self._logger = logger
         self._score = 0
 
-    def happened(self, what: str, says: str, report: FaultReport) -> None:
+    def happened(self, what: str, says: str, report: Report) -> None:
         """Logs the exception being handled, and counts it as `what`; repeated, it becomes a refusal in the report."""
         if self._score > _MOST:
             return

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
-from reprise_reuse.costs import Costs
 from reprise_reuse.question_attention import padded
 from reprise_reuse.rows.engine_parts import Attend, Requests
 from reprise_reuse.rows.evidence import PromptPages
@@ -22,8 +21,8 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
     Each row attends to all rows before it, and these must be filled, computed earlier, or among a part's rows. There
     are as few passes as the engine's limits allow.
     """
-    if prompt.captured is not None and len(parts) == 1 and prompt.captured.takes_rows(*parts[0]):
-        prompt.captured.compute(*parts[0])
+    if prompt.captured is not None and len(parts) == 1 and prompt.captured.rows.takes(*parts[0]):
+        prompt.captured.rows.compute(*parts[0])
         return
     for part in _passes(parts, prompt.forward.most_rows):
         tokens = torch.cat([one.tokens[rows] for one, rows in part])
@@ -34,14 +33,6 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
             continue
         requests = Requests([one.blocks for one, _ in part], [len(rows) for _, rows in part])
         prompt.forward.compute(tokens, positions, requests)
-
-
-def affordable_rows(prompt: PromptPages, costs: Costs, opened: OpenLoad, seconds: float) -> tuple[int, float]:
-    """Returns how many of a load's first rows take at most so long, and their time; at least 1, if there are any."""
-    # where a kernel attends, a row costs the same wherever its neighbours are, and nobody looks at the device
-    if prompt.reads_in_place or prompt.ranks > 1:
-        return costs.affordable_before(opened.load.end, len(opened.rows), seconds)
-    return costs.affordable(opened.rows, seconds)
 
 
 def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch.Tensor) -> Attend:

@@ -1,6 +1,6 @@
 """The stored rows of segments, in host memory or in the engine's own pages."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -149,8 +149,7 @@ class StoredRows:
         """
         slots, staying = self._take_slots(moves)
         pages = self._pages_of(moves)[to_device(staying.numpy(), self._device)]
-        for index, cache in enumerate(self._caches):
-            self._store.put(index, slots, *self._layout.read_slots(cache, pages))
+        self._put(slots, (self._layout.read_slots(cache, pages) for cache in self._caches))
 
     def read(self, moves: Sequence[Move]) -> Rows:
         """Returns all rows that `move` would write, one segment after the other, for `put` to write later."""
@@ -161,8 +160,7 @@ class StoredRows:
         """Writes what `read` returned for these moves, as `move` does."""
         slots, staying = self._take_slots(moves)
         staying = to_device(staying.numpy(), self._device)
-        for index, (keys, values) in enumerate(rows):
-            self._store.put(index, slots, keys[staying], values[staying])
+        self._put(slots, ((keys[staying], values[staying]) for keys, values in rows))
 
     def save(self, save: Save) -> None:
         """Stores computed rows of a request: copies them to host memory, or records fingerprints of their pages."""
@@ -196,8 +194,7 @@ class StoredRows:
             owners = np.repeat([piece.owner for piece in new], [len(piece.slots) for piece in new])
             tokens, positions = save.tokens[rows], rows.astype(np.int32)
             self._store.begin(slots, *(torch.from_numpy(one) for one in (owners, tokens, positions)))
-            for index, (keys, values) in enumerate(self._read(blocks, rows)):
-                self._store.put(index, slots, keys, values)
+            self._put(slots, self._read(blocks, rows))
         # a segment that the prompt repeats has one more context with each repetition
         for group in _without_repetition([piece for piece in pieces if self._is_averaged(piece, save)]):
             positions = _rows_of(group)
@@ -205,6 +202,11 @@ class StoredRows:
             as_one = [piece.slots for piece in group if piece.is_held_as_one]
             self._store.count_as_one(torch.from_numpy(_joined(as_one)))
             self._store.average(slots, torch.from_numpy(positions), self._read(blocks, positions))
+
+    def _put(self, slots: torch.Tensor, rows: Iterable[KeysAndValues]) -> None:
+        """Writes rows of one layer after the other to slots of host memory."""
+        for index, (keys, values) in enumerate(rows):
+            self._store.put(index, slots, keys, values)
 
     def _read(self, blocks: torch.Tensor, rows: np.ndarray) -> Iterator[KeysAndValues]:
         """Yields each layer's keys and values of a request's rows (int64 [n]), given its blocks (int64 [groups, m])."""

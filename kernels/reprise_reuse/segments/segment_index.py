@@ -1,12 +1,12 @@
 """Finds stored segments in a prompt by their tokens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, Anchors, anchors
+from reprise_reuse.segments.winnow import GUARANTEED_RUN, Anchors, anchors
 
 MIN_MATCH = GUARANTEED_RUN + 1
 """tokens; a shorter run is not reused by itself, because its KV depends most on what came before it"""
@@ -15,6 +15,8 @@ MIN_JOINED = 2
 MIN_STORED = 8
 """tokens of a segment"""
 _MOST_PLACES = 8
+_End = tuple[bool, bytes]
+"""whether tokens are the first or the last ones of a segment, and the tokens"""
 
 
 class Match(NamedTuple):
@@ -40,11 +42,9 @@ class SegmentIndex:
 
     def __init__(self) -> None:
         self._tokens: dict[int, np.ndarray] = {}
-        # by gram, in insertion order; dictionaries for constant-time removal
-        self._places: dict[int, dict[tuple[int, int], None]] = {}
-        # by first tokens, and by last tokens
-        self._heads = _Ends(slice(0, MIN_JOINED))
-        self._tails = _Ends(slice(-MIN_JOINED, None))
+        # (segment, offset) by gram, and by the first and the last tokens of a segment; dictionaries for constant-time
+        # removal, in insertion order
+        self._places: dict[int | _End, dict[tuple[int, int], None]] = {}
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -52,21 +52,16 @@ class SegmentIndex:
     def add(self, segment: int, tokens: np.ndarray, known: Anchors | None = None) -> None:
         """Adds `tokens` (int32 [n]) under the name `segment`; known: their anchors, if the caller has them."""
         self._tokens[segment] = tokens
-        self._heads.add(segment, tokens)
-        self._tails.add(segment, tokens)
-        for offset, gram in _listed(tokens, known):
-            self._places.setdefault(gram, {})[segment, offset] = None
+        for offset, key in _keys_of(tokens, known):
+            self._places.setdefault(key, {})[segment, offset] = None
 
     def remove(self, segment: int) -> None:
         """Forgets a segment."""
-        tokens = self._tokens.pop(segment)
-        self._heads.remove(segment, tokens)
-        self._tails.remove(segment, tokens)
-        for offset, gram in _listed(tokens):
-            places = self._places[gram]
+        for offset, key in _keys_of(self._tokens.pop(segment)):
+            places = self._places[key]
             del places[segment, offset]
             if not places:
-                del self._places[gram]
+                del self._places[key]
 
     def find(self, tokens: np.ndarray, begin: int = 0) -> list[Match]:
         """Returns the runs of `tokens[begin:]` that segments hold: ascending, disjoint, at least `MIN_MATCH` long.
@@ -87,9 +82,8 @@ class SegmentIndex:
             anchor = begin + position
             if anchor < covered:
                 continue
-            # a gram of boilerplate is in every document: a few of its places are as good as all
-            match = self._longest(tokens, anchor, covered, islice(self._places.get(gram, ()), _MOST_PLACES))
-            if match is not None:
+            match = self._longest(tokens, covered, anchor, len(tokens), gram)
+            if match is not None and match.length >= MIN_MATCH:
                 yield match
                 covered = match.end
 
@@ -100,14 +94,11 @@ class SegmentIndex:
         at = last.end if last is not None else begin
         # the start of a prompt may continue nothing: it matches how other prompts begin
         while self._is_whole(last) if last is not None else at == 0:
-            ahead = tokens[at:end]
-            lengths = {one: _common_prefix(ahead, self._tokens[one]) for one in self._heads.of(ahead)}
-            if not lengths:
+            longest = self._longest(tokens, at, at, end, _end(tokens[at:end], is_head=True))
+            if longest is None:
                 break
-            segment = max(lengths, key=lengths.__getitem__)
-            last = Match(at, lengths[segment], segment, 0)
-            at = last.end
-            joined.append(last)
+            last, at = longest, longest.end
+            joined.append(longest)
         return joined
 
     def _is_whole(self, match: Match) -> bool:
@@ -118,53 +109,39 @@ class SegmentIndex:
         """Extends a match at the start of its segment backwards with segments that hold `tokens[begin:]`."""
         joined: list[Match] = []
         while match.offset == 0:
-            behind = tokens[begin : match.start]
-            lengths = {one: _common_suffix(behind, self._tokens[one]) for one in self._tails.of(behind)}
-            if not lengths:
+            at = match.start
+            longest = self._longest(tokens, begin, at, at, _end(tokens[begin:at], is_head=False))
+            if longest is None:
                 break
-            segment = max(lengths, key=lengths.__getitem__)
-            length = lengths[segment]
-            match = Match(match.start - length, length, segment, len(self._tokens[segment]) - length)
+            match = longest
             joined.append(match)
         return joined[::-1]
 
-    def _longest(
-        self, tokens: np.ndarray, anchor: int, covered: int, places: Iterable[tuple[int, int]]
-    ) -> Match | None:
+    def _longest(self, tokens: np.ndarray, begin: int, at: int, end: int, key: int | _End | None) -> Match | None:
+        """Returns the longest match through `at`, within [begin, end), of the segments that this key leads to."""
         best: Match | None = None
-        for segment, offset in places:
+        # a gram of boilerplate is in every document: a few of its places are as good as all
+        for segment, offset in islice(self._places.get(key, ()), _MOST_PLACES):
             stored = self._tokens[segment]
-            ahead = _common_prefix(tokens[anchor:], stored[offset:])
-            if ahead < GRAM:
-                continue
-            behind = _common_suffix(tokens[covered:anchor], stored[:offset])
-            if ahead + behind >= MIN_MATCH and (best is None or ahead + behind > best.length):
-                best = Match(anchor - behind, ahead + behind, segment, offset - behind)
+            ahead = _common_prefix(tokens[at:end], stored[offset:])
+            behind = _common_suffix(tokens[begin:at], stored[:offset])
+            if best is None or ahead + behind > best.length:
+                best = Match(at - behind, ahead + behind, segment, offset - behind)
         return best
 
 
-class _Ends:
-    """Segments by the `MIN_JOINED` tokens at one end."""
+def _end(tokens: np.ndarray, *, is_head: bool) -> _End | None:
+    """Returns the key of the `MIN_JOINED` tokens at one end; None if there are fewer."""
+    end = slice(MIN_JOINED) if is_head else slice(-MIN_JOINED, None)
+    return (is_head, tokens[end].tobytes()) if len(tokens) >= MIN_JOINED else None
 
-    def __init__(self, end: slice) -> None:
-        self._end = end
-        self._segments: dict[bytes, dict[int, None]] = {}
 
-    def add(self, segment: int, tokens: np.ndarray) -> None:
-        if len(tokens) >= MIN_JOINED:
-            self._segments.setdefault(tokens[self._end].tobytes(), {})[segment] = None
-
-    def remove(self, segment: int, tokens: np.ndarray) -> None:
-        if len(tokens) >= MIN_JOINED:
-            end = tokens[self._end].tobytes()
-            del self._segments[end][segment]
-            if not self._segments[end]:
-                del self._segments[end]
-
-    def of(self, tokens: np.ndarray) -> Iterable[int]:
-        """Returns some of the segments with the same end as `tokens`."""
-        known = self._segments.get(tokens[self._end].tobytes(), ()) if len(tokens) >= MIN_JOINED else ()
-        return islice(known, _MOST_PLACES)
+def _keys_of(tokens: np.ndarray, known: Anchors | None = None) -> Iterator[tuple[int, int | _End]]:
+    """Yields where a segment can be found: offsets and grams, and both ends."""
+    yield from _listed(tokens, known)
+    for is_head in (True, False):
+        if (end := _end(tokens, is_head=is_head)) is not None:
+            yield 0 if is_head else len(tokens), end
 
 
 def _listed(tokens: np.ndarray, known: Anchors | None = None) -> Iterable[tuple[int, int]]:

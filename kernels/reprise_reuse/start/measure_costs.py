@@ -1,7 +1,7 @@
 """Measures at the start what the parts of loads and of prefills take on this device."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from logging import Logger
 from typing import NamedTuple, TypeVar
 
@@ -188,39 +188,43 @@ def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks:
 
 
 def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:
-    """Returns the shortest of a few times of a run, after one that compiles, averaged over ranks."""
+    """Returns the shortest time of a run."""
 
-    def timed() -> Iterator[float]:
-        for _ in range(_RUNS + 1):
-            began = time.perf_counter()
-            run()
-            _end(worker)
-            yield time.perf_counter() - began
+    def timed() -> list[float]:
+        began = time.perf_counter()
+        run()
+        _end(worker)
+        return [time.perf_counter() - began]
 
-    _, *taken = timed()
-    return _agreed(worker, [min(taken)])[0]
+    return _shortest(worker, timed)[0]
 
 
 def _phases(worker: ProvedWorker, load: Callable[[], object]) -> list[float]:
-    """Returns the same for the filling and the question of a load."""
-    taken = []
-    for _ in range(_RUNS + 1):
+    """Returns the shortest times of a load's filling and of its question."""
+
+    def timed() -> list[float]:
         worker.clock = Clock(worker.device)
         load()
         _end(worker)
         phases = worker.clock.take()
-        taken.append((phases["filling"], phases["question"]))
+        return [phases["filling"], phases["question"]]
+
+    shortest = _shortest(worker, timed)
     worker.clock = Clock(worker.device)
-    return _agreed(worker, [min(times) for times in zip(*taken[1:], strict=True)])
+    return shortest
+
+
+def _shortest(worker: ProvedWorker, timed: Callable[[], list[float]]) -> list[float]:
+    """Returns the shortest of a few times, after one that compiles; the mean over tensor-parallel ranks.
+
+    All ranks must compute the same slices.
+    """
+    _, *taken = (timed() for _ in range(_RUNS + 1))
+    own = torch.tensor([min(times) for times in zip(*taken, strict=True)], dtype=torch.float32, device=worker.device)
+    # a time of nothing would be no measurement
+    return (worker.pages.sum_over_ranks(own) / worker.pages.ranks).clamp(min=1e-9).tolist()
 
 
 def _end(worker: ProvedWorker) -> None:
     if worker.device.type == "cuda":
         torch.cuda.synchronize(worker.device)
-
-
-def _agreed(worker: ProvedWorker, seconds: list[float]) -> list[float]:
-    """Returns the mean over tensor-parallel ranks: all must compute the same slices."""
-    own = torch.tensor(seconds, dtype=torch.float32, device=worker.device)
-    # a time of nothing would be no measurement
-    return (worker.pages.sum_over_ranks(own) / worker.pages.ranks).clamp(min=1e-9).tolist()

@@ -37,27 +37,27 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
     tokens = random.integers(0, vocabulary, length).astype(np.int32)
     moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
     slots = np.arange(length)
-    _compute(worker, tokens, here)
+    _load(worker, tokens, here)
     worker.stored.save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
     try:
-        _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
+        _load(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True))
         rounding = worker.store.shape.error
         if _error(worker, here, there, 0, length) > rounding:
             raise NotProvenError("stored rows do not come back as they were")
         # so that nothing from the first check is left
-        _compute(worker, moved, there)
+        _load(worker, moved, there)
         if not worker.pages.have_windows:
             _prove_pages(worker, tokens, here, there, cache_slots(here[0], length, block_size))
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
-        _compute(worker, moved, here)
+        _load(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
-        _fill(worker, moved, there, piece, budget=0)
+        _load(worker, moved, there, piece)
         tolerance = _tolerance(worker)
         if (error := _error(worker, here, there, _SHIFT, len(moved), 1, _rounding(worker))) > tolerance + 2 * rounding:
             raise NotProvenError(f"keys turned to another place are off by {error:.1e}")
-        _fill(worker, moved, there, piece, budget=length)
+        _load(worker, moved, there, piece, budget=length)
         if (error := _error(worker, here, there, 0, len(moved), rounding=_rounding(worker))) > tolerance:
             raise NotProvenError(f"a prompt computed again over stored rows is off by {error:.1e}")
     finally:
@@ -75,7 +75,7 @@ def _prove_pages(
 ) -> None:
     in_pages = Piece(0, len(tokens), None, _OWNER, is_exact=True, pages=pages)
     worker.stored.save(Save(tokens, here, [in_pages]))
-    _fill(worker, tokens, there, in_pages, budget=0)
+    _load(worker, tokens, there, in_pages)
     if _error(worker, here, there, 0, len(tokens)) > 0:
         raise NotProvenError("rows do not come back from the engine's pages as they were")
 
@@ -153,17 +153,9 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
         raise NotProvenError(f"rows that the engine has computed come out different here, by {worst:.1e}")
 
 
-def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks) -> None:
-    _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
-
-
-def _fill(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, piece: Piece, budget: int) -> None:
-    _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
-
-
-def _load(
-    worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, pieces: list[Piece], end: int, budget: int
-) -> None:
+def _load(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
+    """Fills a prompt's rows as far as its only piece, or computes all of them if there is none."""
+    end = pieces[0].end if pieces else len(tokens)
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
     if worker.failed.take_requests() or worker.failed.take_blocks():
         raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from reprise_reuse.stores.store import Value
 
+PARTIAL = ".partial"
+"""the end of the names of files that are being written"""
 _logger = logging.getLogger(__name__)
-_OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO}
+_OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO, errno.EISDIR}
 """errors that say nothing about other files"""
 
 
@@ -20,6 +22,19 @@ def warn_of_others(folder: Path, logger: logging.Logger) -> None:
     """Warns if a folder is not its user's alone. It may belong to somebody else, so its mode is left alone."""
     if folder.stat().st_mode & 0o077:
         logger.warning("reprise: other users have access to %s: chmod 700", folder)
+
+
+def write_private(path: Path, data: Value) -> None:
+    """Writes a file, or replaces it, at once and for its user only. Leaves no part of it behind."""
+    # data may come from a prompt: never written to a file or link that somebody else created
+    descriptor, partial = tempfile.mkstemp(PARTIAL, f"{path.stem}.", path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(data)
+        os.replace(partial, path)  # noqa: PTH105
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 class FolderStore:
@@ -42,14 +57,7 @@ class FolderStore:
         if not self._is_checked:
             warn_of_others(self._folder, _logger)
             self._is_checked = True
-        descriptor, partial = tempfile.mkstemp(".partial", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as opened:
-                opened.write(value)
-            os.replace(partial, path)  # noqa: PTH105
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        write_private(path, value)
 
     def get(self, keys: Sequence[str]) -> list[Value | None]:
         return [self._read(self._path(key)) for key in keys]
@@ -63,15 +71,10 @@ class FolderStore:
 
     def _read(self, path: Path) -> bytes | None:
         try:
-            # opening a pipe would block, and a link may lead out of the folder
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with open(path, "rb", opener=_open_plain) as opened:
+                if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                     return None
-                with open(descriptor, "rb", closefd=False) as opened:
-                    value = opened.read()
-            finally:
-                os.close(descriptor)
+                value = opened.read()
         except OSError as error:
             if error.errno in _OF_ONE_FILE:
                 return None
@@ -79,3 +82,8 @@ class FolderStore:
         with contextlib.suppress(OSError):
             os.utime(path)
         return value
+
+
+def _open_plain(path: str, flags: int) -> int:
+    # opening a pipe would block, and a link may lead out of the folder
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

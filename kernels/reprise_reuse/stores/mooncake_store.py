@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -149,42 +149,33 @@ class _Buffer:
         self._changed = threading.Condition()
         self._users, self._waiting = 0, 0
 
-    @contextmanager
-    def beside_others(self) -> Iterator[None]:
-        with self._changed:
-            self._wait(lambda: not self._waiting)
-            self._users += 1
-        try:
-            yield
-        finally:
-            self._leave()
+    def beside_others(self) -> AbstractContextManager[None]:
+        return self._use(lambda: not self._waiting)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         with self._changed:
             self._waiting += 1
-            try:
-                self._wait(lambda: not self._users)
-            except MooncakeError:
+        try:
+            with self._use(lambda: not self._users):
+                yield
+        finally:
+            with self._changed:
                 self._waiting -= 1
                 self._changed.notify_all()
-                raise
+
+    @contextmanager
+    def _use(self, may_begin: Callable[[], bool]) -> Iterator[None]:
+        with self._changed:
+            if not self._changed.wait_for(may_begin, _LONGEST_TURN):
+                raise MooncakeError("the buffer is in use by calls that do not end")
             self._users += 1
         try:
             yield
         finally:
             with self._changed:
-                self._waiting -= 1
-            self._leave()
-
-    def _wait(self, condition: Callable[[], bool]) -> None:
-        if not self._changed.wait_for(condition, _LONGEST_TURN):
-            raise MooncakeError("the buffer is in use by calls that do not end")
-
-    def _leave(self) -> None:
-        with self._changed:
-            self._users -= 1
-            self._changed.notify_all()
+                self._users -= 1
+                self._changed.notify_all()
 
 
 def _read(client: Any, keys: Sequence[str]) -> dict[str, Value | None]:

@@ -23,15 +23,12 @@ class Store(Protocol):
 
     def put(self, key: str, value: bytes) -> None:
         """Stores a value in place of the one that there may be."""
-        ...
 
     def get(self, keys: Sequence[str]) -> list[Value | None]:
         """Returns the values of some keys in order; None for those that there are not."""
-        ...
 
     def close(self) -> None:
         """Ends the connection."""
-        ...
 
 
 def store_at(address: str) -> Callable[[], Store]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from reprise_reuse.preprocess.engine import Prompt
-from reprise_reuse.preprocess.leases import LeaseError, Leases
+from reprise_reuse.preprocess.errors import FailedError
+from reprise_reuse.preprocess.leases import Leases
 from reprise_reuse.stores.folder_store import FolderStore
 
 PARTS = [[Prompt("", f"{part} {number}") for number in range(3)] for part in range(12)]
@@ -92,5 +93,5 @@ def test_a_value_that_is_no_lease_is_nobody_s_and_a_store_that_fails_is_named(tm
         file.write_bytes(value)
         assert list(leases(tmp_path / value.hex(), clock).share(PARTS[:1], ["model"])) == [part]
     (tmp_path / "file").touch()
-    with pytest.raises(LeaseError, match=r"^--share: .*Not a directory"):
+    with pytest.raises(FailedError, match=r"^--share: .*Not a directory"):
         next(leases(tmp_path / "file", clock).share(PARTS, ["model"]))

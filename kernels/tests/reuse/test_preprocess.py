@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
-from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
+from reprise_reuse.preprocess.corpus import read_corpus
 from reprise_reuse.preprocess.engine import HttpEngine, Prompt
+from reprise_reuse.preprocess.errors import FailedError
 from reprise_reuse.preprocess.options import make_parts, read_options
 from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
@@ -124,7 +125,7 @@ def test_a_corpus_is_read_from_files_of_any_kind_each_document_once(tmp_path: Pa
 )
 def test_a_corpus_that_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str, capsys):
     (tmp_path / "a.jsonl").write_bytes(content)
-    with pytest.raises(CorpusError, match=said):
+    with pytest.raises(FailedError, match=said):
         read_corpus([tmp_path / "a.jsonl"])
     assert main(["preprocess", str(tmp_path / "a.jsonl"), "--engine", "http://127.0.0.1:9"]) == 1
     assert said in capsys.readouterr().err

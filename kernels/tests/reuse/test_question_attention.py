@@ -40,7 +40,7 @@ def test_of_each_question_output_and_scores_are_those_of_full_attention(
     slots = [torch.randperm(rows, generator=random)[:length].int() for length in lengths]
     scores, out = torch.ones(len(counts), max(lengths), device=DEVICE), torch.full_like(q, torch.nan).to(DEVICE)
     keys, values = pages.to(DEVICE).split(size, -1)
-    attention = QuestionAttention.of(counts, [one.numpy() for one in slots], 0.2, torch.device(DEVICE))
+    attention = QuestionAttention(counts, [one.numpy() for one in slots], 0.2, torch.device(DEVICE))
     attention.attend(*(one.to(DEVICE) for one in (q, k, v)), keys, values, scores, out)
 
     parts = zip(slots, *(one.split(counts) for one in (q, k, v)), out.split(counts), scores, strict=True)

@@ -58,9 +58,19 @@ def store() -> HangingStore:
     return HangingStore()
 
 
+class Counted(Counter[tuple[str, str]]):
+    def count(self, kind: str, count: float, what: str) -> None:
+        self[what, kind] += count
+
+
 @pytest.fixture
-def calls(clock: Clock, store: HangingStore) -> StoreCalls[str, str]:
-    return StoreCalls(store.get, Breaker(logging.getLogger("reprise"), "read"), "test")
+def counts() -> Counted:
+    return Counted()
+
+
+@pytest.fixture
+def calls(clock: Clock, store: HangingStore, counts: Counted) -> StoreCalls[str, str]:
+    return StoreCalls(store.get, Breaker(logging.getLogger("reprise"), "read"), "read", counts.count)
 
 
 def taken(calls: StoreCalls[str, str], count: int = 1) -> list[tuple[str, str | None]]:
@@ -76,14 +86,14 @@ def begun(store: HangingStore, calls: StoreCalls[str, str], *asked: str, silence
     wait_for(lambda: set(asked) <= set(store.asked))
 
 
-def test_a_request_goes_on_without_a_store_that_is_silent_and_hears_nothing_of_it_later(clock, store, calls):
+def test_a_request_goes_on_without_a_store_that_is_silent_and_hears_nothing_of_it_later(clock, store, calls, counts):
     begun(store, calls, "one")
     clock.now += 0.09
     assert calls.take() == []
     clock.now += 0.01
     assert calls.take() == [("one", None)]
     store.answers.release()
-    wait_for(lambda: calls.take_figures()[1] > 0)
+    wait_for(lambda: counts["remote_seconds", "read"] > 0)
     assert calls.take() == [] and not calls._breaker.has_failed
 
 
@@ -98,10 +108,10 @@ def test_as_long_as_a_store_answers_others_one_waits_for_it_but_no_longer_than_c
     assert [answer for _, answer in calls.take()] == [None, None]
 
 
-def test_after_a_fault_nobody_waits_until_a_call_was_answered_late_or_not(clock, store, calls):
+def test_after_a_fault_nobody_waits_until_a_call_was_answered_late_or_not(clock, store, calls, counts):
     begun(store, calls, "one")
     clock.now += COMPUTING
-    assert calls.take() == [("one", None)] and calls.take_figures()[0] == 1
+    assert calls.take() == [("one", None)] and counts["remote", "failed"] == 1
     begun(store, calls, "two")
     assert calls.take() == [("two", None)]
     store.answers.release()
@@ -112,12 +122,12 @@ def test_after_a_fault_nobody_waits_until_a_call_was_answered_late_or_not(clock,
     assert taken(calls) == [("three", "three's")]
 
 
-def test_those_who_wait_when_a_store_fails_wait_no_longer(clock, store, calls):
+def test_those_who_wait_when_a_store_fails_wait_no_longer(clock, store, calls, counts):
     begun(store, calls, "one", "two", "three", silence=COMPUTING)
     store.fails = OSError("Connection refused")
     store.answers.release()
     assert sorted(taken(calls, 3)) == [("one", None), ("three", None), ("two", None)]
-    assert calls.take_figures()[0] == 1
+    assert counts["remote", "failed"] == 1
 
 
 def test_a_store_that_hangs_is_left_alone_after_three_late_calls_and_tried_again_while_nobody_waits(
@@ -141,7 +151,9 @@ def test_a_store_that_hangs_is_left_alone_after_three_late_calls_and_tried_again
 @pytest.mark.parametrize("lookup_seconds", [0.0001, 0.001, 0.02])
 def test_an_outage_costs_few_requests_a_little_time_and_the_others_none(clock, store, lookup_seconds):
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
-    calls = StoreCalls(lambda lookup: store.get(lookup.request), Breaker(logging.getLogger(), "searched"), "test")
+    calls = StoreCalls(
+        lambda lookup: store.get(lookup.request), Breaker(logging.getLogger(), "searched"), "lookup", Counted().count
+    )
     asked = SimpleNamespace(namespace=b"", wish=SimpleNamespace(user=b"u"))
     prompt = np.arange(500, dtype=np.int32)
     segments.heard(DiskReport(figures=_measured(segments, asked, prompt, lookup_seconds)))

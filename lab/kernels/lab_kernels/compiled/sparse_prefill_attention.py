@@ -7,7 +7,7 @@ import torch
 from lab_kernels.launch.compile_spec import TRITON_NAMES, CompileSpec
 from lab_kernels.shared_prefill_attention.dispatch import MARK_BLOCK
 from lab_kernels.shared_prefill_attention.triton import mark_stale_kernel, shared_prefill_kernel
-from reprise_kernels.sparse_prefill_attention.tiles import Variant, choose_tile
+from reprise_kernels.sparse_prefill_attention.dispatch import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 
 GROUP = 4
@@ -36,8 +36,7 @@ def _attention(
     variant: str, kernel: Any, dtype: torch.dtype, head_dim: int = 128, own: bool = False,
 ) -> CompileSpec:  # fmt: skip
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    variant_of: Variant = "slots" if kernel is slot_prefill_kernel else "shared"
-    tile = choose_tile(dtype, head_dim, GROUP, variant_of)
+    tile = choose_tile(dtype, head_dim, GROUP)
     sizes = {
         "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.tokens(GROUP), "BLOCK_N": tile.keys, "PRECISION": tile.precision,

@@ -6,10 +6,9 @@ import torch
 import triton
 
 from lab_kernels.shared_prefill_attention.triton import mark_stale_kernel, shared_prefill_kernel
-from reprise_kernels.launch.checks import check_index
+from reprise_kernels.launch.checks import check_index, check_queries
 from reprise_kernels.launch.on_device import on_device
-from reprise_kernels.sparse_prefill_attention.dispatch import check_queries
-from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
+from reprise_kernels.sparse_prefill_attention.dispatch import choose_tile
 
 MARK_BLOCK = 128
 
@@ -42,7 +41,7 @@ def shared_prefill_attention(
         return out, lse
     stale = _mark_stale(own_pos, shared_table.shape[1] * page_size)
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, group, "shared")
+    tile = choose_tile(q.dtype, head_dim, group)
     with on_device(q):
         shared_prefill_kernel[(len(q) // tile.tokens(group) + requests, k.shape[2])](
             q, q_pos, cu_q, k, v, shared_table, shared_len, own_table, own_pos, stale, out, lse, requests,

@@ -5,7 +5,7 @@ import triton
 from triton import knobs
 
 from lab_kernels.launch.launch_spaces import Config, launch_config
-from reprise_kernels.launch.tile import Tile
+from reprise_kernels.launch.launch_configs import Tile
 
 MOST_SPLITS = 64
 # for a request as long as its table: in an uneven batch, the longest request must not be read by one program alone

@@ -23,11 +23,11 @@ class UnrotatedAffinity(KeyAffinity):
         turned = self.rotation.turn(keys.float().flatten(0, 1), self.rotation.tables(-at))
         return turned.view(count, page, heads, size).mean(1)
 
-    def prepared(self, summary: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-        weight = there.float()
+    def scores(self, summary: torch.Tensor, full: torch.Tensor, recent: int) -> torch.Tensor:
+        weight = (torch.arange(summary.shape[-1], device=summary.device) < full[:, None]).float()
         mean = torch.einsum("lshcp,sp->lshc", summary, weight) / weight.sum(-1)[:, None, None]
         centred = (summary - mean[..., None]) * weight[:, None, None]
-        return torch.nn.functional.normalize(centred, dim=3)
+        return super().scores(torch.nn.functional.normalize(centred, dim=3), full, recent)
 
 
 class MassAndBounds:

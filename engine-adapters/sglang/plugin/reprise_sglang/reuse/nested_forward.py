@@ -59,7 +59,7 @@ class NestedForward(AttentionBackend):
         self.write(tokens, rows, written, attend)
 
     def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """Runs tokens like `ask`, to the model's end (`reprise_reuse.rows.compare_answers.Answering`)."""
+        """Runs tokens like `ask`, to the model's end. Returns the last one's logits [vocabulary]."""
         return self._run(tokens, positions, None, attend, is_whole=True).next_token_logits[0]
 
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:

@@ -111,7 +111,7 @@ def compare() -> None:
     for seed, (end, question) in enumerate([(399, 64), (17, 1)]):
         for known in (end, end // 2):
             opened = load_of(end, end, known, question, seed)
-            assert replayed.takes_question(opened.load)
+            assert replayed.question.takes(opened.load)
             plain, again = both_ways(lambda opened=opened: attention_of_questions(prompt, [opened]))
             assert float(plain[0].abs().max()) > 1e-3
             for a, b in zip(plain, again, strict=True):
@@ -119,17 +119,17 @@ def compare() -> None:
     for seed, (end, count) in enumerate([(399, 128), (200, 65), (50, 1)]):
         opened = load_of(end, end, end, 1, seed)
         rows = torch.from_numpy(np.sort(np.random.default_rng(seed).permutation(end)[:count])).to(DEVICE)
-        assert replayed.takes_rows(opened, rows)
+        assert replayed.rows.takes(opened, rows)
         plain, again = both_ways(lambda opened=opened, rows=rows: compute_rows(prompt, [(opened, rows)]))
         assert not torch.equal(plain[1], before[1])
         for a, b in zip(plain, again, strict=True):
             torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
     # what is too long for a graph is launched kernel by kernel
     long = load_of(401, 401, 401, 65, 0)
-    assert not replayed.takes_question(long.load)
-    assert not replayed.takes_rows(long, torch.arange(9, device=DEVICE))
-    assert not replayed.takes_rows(opened, torch.arange(129, device=DEVICE))
-    assert not replayed.takes_rows(opened, torch.arange(0, device=DEVICE))
+    assert not replayed.question.takes(long.load)
+    assert not replayed.rows.takes(long, torch.arange(9, device=DEVICE))
+    assert not replayed.rows.takes(opened, torch.arange(129, device=DEVICE))
+    assert not replayed.rows.takes(opened, torch.arange(0, device=DEVICE))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ import pytest
 import torch
 from listening import listening
 
-from reprise_reuse.disk.disk_rows import DiskRows
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import DiskFile, digest_of
 from reprise_reuse.disk.segment_file import SegmentFiles
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.remote.tiers import TierRows, Tiers
 from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 
@@ -23,9 +23,9 @@ LOGGER = logging.getLogger("vllm.reprise")
 LENGTH = 8
 
 
-def reported(rows: DiskRows) -> WorkerReport:
+def reported(tier: DiskTier) -> WorkerReport:
     report = WorkerReport()
-    rows.report(report)
+    tier.report(report)
     return report
 
 
@@ -46,12 +46,12 @@ def tier(tmp_path: Path) -> DiskTier:
 
 
 @pytest.fixture
-def rows(tier: DiskTier, store: HostStore) -> DiskRows:
+def rows(tier: DiskTier, store: HostStore) -> TierRows:
     """Rows whose segments 1, 2 and 3 are only on disk."""
-    rows = DiskRows(tier, store, LOGGER)
+    rows = TierRows(tier, store, LOGGER)
     for name in (1, 2, 3):
         rows.write(file_of(name))
-        until(lambda: reported(rows).written)
+        until(lambda: reported(tier).written)
         store.forget(slots_of(name))
     return rows
 
@@ -72,7 +72,7 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def fetch(rows: DiskRows, *names: int, dropped: int | None = None) -> WorkerReport:
+def fetch(rows: TierRows, *names: int, dropped: int | None = None) -> WorkerReport:
     """Fetches segments. Returns the report once all fetches are answered."""
     report = WorkerReport()
     rows.tend(ReuseStep(fetches=[file_of(name) for name in names], dropped_files=[dropped] if dropped else []), report)
@@ -94,17 +94,25 @@ def test_what_is_fetched_comes_back_to_its_slots(rows, store):
     assert is_there(store, 1) and is_there(store, 2) and not is_there(store, 3)
 
 
-def test_a_damaged_file_is_fetched_and_lost_and_the_next_is_read(rows, store, tmp_path):
+def test_a_damaged_file_is_fetched_and_lost_and_the_next_is_read(rows, store, tier, tmp_path):
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
     assert fetch(rows, 1, 2).lost == {1}
     assert not is_there(store, 1) and is_there(store, 2)
-    assert (reported(rows).refused, reported(rows).refused) == (1, 0)
+    assert (reported(tier).refused, reported(tier).refused) == (1, 0)
 
 
-def test_files_refused_at_the_start_are_counted(rows, tmp_path):
+def restored(tier: DiskTier, store: HostStore) -> WorkerReport:
+    report = WorkerReport()
+    Tiers(tier, None, store, LOGGER).restore(report)
+    return report
+
+
+@pytest.mark.usefixtures("rows")
+def test_files_refused_at_the_start_are_counted(tier, store, tmp_path):
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
-    assert sorted(file.name for file, _ in rows.restore()) == [2, 3]
-    assert (reported(rows).refused, rows.unused_bytes) == (1, len(b"damaged"))
+    report = restored(tier, store)
+    assert sorted(file.name for file, _ in report.restored) == [2, 3]
+    assert (reported(tier).refused, report.unused_bytes) == (1, len(b"damaged"))
 
 
 def test_rows_that_do_not_fit_are_fetched_and_lost(rows, store, monkeypatch, caplog):
@@ -138,21 +146,22 @@ def test_a_disk_that_is_given_up_answers_what_waits_and_all_that_comes(rows, sto
     assert caplog.text.count("neither read from disk nor written there") == 1
 
 
-def test_files_that_cannot_be_listed_cost_the_files(rows, tier, monkeypatch, caplog):
+@pytest.mark.usefixtures("rows")
+def test_files_that_cannot_be_listed_cost_the_files(tier, store, monkeypatch, caplog):
     def restore() -> None:
         raise OSError("Input/output error")
 
-    assert sorted(file.name for file, _ in rows.restore()) == [1, 2, 3]
+    assert sorted(file.name for file, _ in restored(tier, store).restored) == [1, 2, 3]
     monkeypatch.setattr(tier, "restore", restore)
     with listening(caplog):
-        assert rows.restore() == []
+        assert restored(tier, store).restored == []
     assert "no segments are restored" in caplog.text
 
 
-def test_rows_that_meanwhile_are_another_segments_are_not_written(rows, store, tmp_path):
+def test_rows_that_meanwhile_are_another_segments_are_not_written(rows, store, tier, tmp_path):
     store.begin(slots_of(0), 9, slots_of(0).int(), slots_of(0).int())
     rows.write(file_of(0))
-    rows.close()
+    tier.close()
     assert not np.any([path.name.startswith(f"{0:020d}") for path in tmp_path.iterdir()])
 
 

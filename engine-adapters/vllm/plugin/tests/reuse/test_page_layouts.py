@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.rows import multiply as multiplying
-from reprise_reuse.rows.multiply import multiply
+from reprise_reuse.rows import evidence
+from reprise_reuse.rows.evidence import multiply
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.page_layout import PageLayout
 
@@ -190,6 +190,6 @@ def test_products_are_those_of_torch(heads, rows, inner, columns, are_views):
 
 
 def test_without_onednn_products_are_torchs_own(monkeypatch):
-    monkeypatch.setattr(multiplying, "_linear", lambda: None)
+    monkeypatch.setattr(evidence, "_linear", lambda: None)
     a, b = torch.randn(2, 3, 4), torch.randn(2, 4, 5)
     assert torch.equal(multiply(a, b), a @ b)

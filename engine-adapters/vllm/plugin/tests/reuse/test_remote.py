@@ -106,7 +106,8 @@ def counted(remote: RemoteTier, kind: str, take: Callable[[], object] = list) ->
 
 
 def write(remote: RemoteTier, seed: int, kind: str = "written", **more: Any) -> None:
-    remote.write(file_of(seed, **more), state_of(seed))
+    if remote.has_room(file := file_of(seed, **more)):
+        remote.write(file, state_of(seed))
     counted(remote, kind)
 
 

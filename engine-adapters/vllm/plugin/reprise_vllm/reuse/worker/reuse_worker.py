@@ -22,7 +22,7 @@ from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
-from reprise_reuse.rows.row_pass import Part, affordable_rows, compute_rows
+from reprise_reuse.rows.row_pass import Part, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_reuse.streams import SideStream
@@ -139,7 +139,7 @@ class ReuseWorker:
                 seconds -= opened.load.asking
             self._goes_on(opened)
             # at least one row, even if choosing used up the time, so that every step makes progress
-            count, taken = affordable_rows(self.pages, self.costs, opened, seconds)
+            count, taken = self.costs.affordable(opened.load.end, len(opened.rows), seconds)
             rows, opened.rows = opened.rows[:count], opened.rows[count:]
             self._compute([(opened, rows)])
             seconds = 0 if len(opened.rows) else seconds - taken
