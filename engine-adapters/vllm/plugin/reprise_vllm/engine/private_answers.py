@@ -4,7 +4,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.v1.request import Request

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool

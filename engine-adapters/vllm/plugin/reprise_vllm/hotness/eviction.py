@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
+from reprise_vllm.engine.contained import contained
 from reprise_vllm.hotness.block_uses import BlockUses
 
 if TYPE_CHECKING:
@@ -40,22 +41,21 @@ class HotEviction:
         self._hash_of = get_block_hash
         self._most = MOST_LEVEL
         self._block_size = pool.hash_block_size
+        self._counts = True
         self._uses = BlockUses(max(65_536, 4 * len(pool.blocks)))
         pool.free_block_queue = HotFreeQueue.take_over(pool.free_block_queue, self._level_of, len(pool.blocks))
 
-    def finished(self, request: "Request") -> bool:
-        """
-        Counts the blocks of a request that ends; vLLM frees them next.
-
-        Returns False after a fault: from then on nothing more is counted.
-        """
-        try:
+    @contained("counting")
+    def finished(self, request: "Request") -> None:
+        """Counts the blocks of a request that ends; vLLM frees them next."""
+        if self._counts:
             computed = request.num_computed_tokens // self._block_size
             self._uses.add(request.block_hashes[:computed])
-        except Exception:
-            self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
-            return False
-        return True
+
+    def give_up(self, _: str) -> None:
+        """Counts nothing more after a fault."""
+        self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
+        self._counts = False
 
     def _level_of(self, block: "KVCacheBlock") -> int:
         key = block.block_hash

@@ -10,9 +10,9 @@ from reuse_model import ReusingEngine
 from reuse_prompts import DOCUMENTS, FIRST, OTHER, difference, said, tokens
 from served_models import SEEING, make_served_model, options_of, start_quickly
 
+from reprise_settings import NotSupportedError
 from reprise_vllm.engine.model_parts import _check_what_images_leave, rotary_of_runner
 from reprise_vllm.engine.nested_forward import NestedForward, _rest_of
-from reprise_vllm.engine.supported import NotSupportedError
 
 PAD, BEGIN, END = 512, 514, 515
 SEES = {

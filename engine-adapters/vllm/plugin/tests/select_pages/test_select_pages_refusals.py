@@ -10,7 +10,7 @@ from pages_engine import PagesEngine, prompt
 from served_models import describe, start_quickly
 
 from reprise_pages.affinity import KeyAffinity
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 from reprise_vllm.select_pages.worker.check_engine import check_engine
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {

@@ -31,14 +31,13 @@ from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
+from reprise_vllm.engine.supported import LayerGroups
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.rows.late_loads import LateLoads
-from reprise_vllm.reuse.rows.moving_rows import MovingRows
+from reprise_vllm.reuse.worker.late_loads import LateLoads
+from reprise_vllm.reuse.worker.moving_rows import MovingRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
-
-    from reprise_vllm.engine.supported import LayerGroups
 
 
 class ReuseWorker:
@@ -51,7 +50,7 @@ class ReuseWorker:
     """
 
     def __init__(
-        self, config: "VllmConfig", groups: "LayerGroups", blocks: int, caches: dict[str, torch.Tensor],
+        self, config: "VllmConfig", groups: LayerGroups, blocks: int, caches: dict[str, torch.Tensor],
         parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None,
         remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
@@ -96,8 +95,9 @@ class ReuseWorker:
         self.report = WorkerReport()
 
     @torch.inference_mode()
-    def prepare(self, step: ReuseStep) -> None:
+    def prepare(self, step: ReuseStep | None) -> None:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
+        step = step or ReuseStep()
         # the step may write to pages that were given back at a reset
         for request_id in step.aborted:
             self._abort(request_id)
@@ -111,8 +111,9 @@ class ReuseWorker:
             self._fill(step.loads)
 
     @torch.inference_mode()
-    def begin_step(self, step: ReuseStep) -> None:
+    def begin_step(self, step: ReuseStep | None) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
+        step = step or ReuseStep()
         self.tiers.tend(step, step.remote, self.report)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):

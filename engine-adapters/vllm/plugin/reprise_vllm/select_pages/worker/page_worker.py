@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from vllm.logger import init_logger
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 from reprise_vllm.select_pages.wishes.settings import PageSettings, settings_of
 from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
 
