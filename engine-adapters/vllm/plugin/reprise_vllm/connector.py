@@ -8,8 +8,8 @@ from reprise_settings.reuse_settings import read_settings
 from reprise_vllm import register_connector
 from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.scheduler_side import SchedulerSide
-from reprise_vllm.select_pages.wishes.settings import settings_of
-from reprise_vllm.select_pages.worker.page_worker import forget_worker, page_worker
+from reprise_vllm.select_pages.page_worker import forget_worker, page_worker
+from reprise_vllm.select_pages.settings import settings_of
 from reprise_vllm.usage.engine_metrics import ReuseMetrics, ReuseStats
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 from reprise_vllm.worker_side import WorkerSide

@@ -7,7 +7,7 @@ from typing import Any
 from reprise_settings import hint_at
 from reprise_settings import reuse_settings as reuse
 from reprise_vllm.hotness import eviction
-from reprise_vllm.select_pages.wishes import settings as pages
+from reprise_vllm.select_pages import settings as pages
 
 _KNOWN = (reuse.KEY, pages.KEY, eviction.KEY)
 

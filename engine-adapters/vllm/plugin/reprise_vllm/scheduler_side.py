@@ -19,11 +19,10 @@ from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hot
 from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
-from reprise_vllm.select_pages.scheduler.private_answers import PrivateAnswers
-from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures
-from reprise_vllm.select_pages.wishes.settings import PageSettings
+from reprise_vllm.select_pages.private_answers import PrivateAnswers
+from reprise_vllm.select_pages.settings import PageSettings
 from reprise_vllm.usage.engine_metrics import ReuseStats
-from reprise_vllm.usage.figures import RECOMPUTED
+from reprise_vllm.usage.figures import RECOMPUTED, RequestFigures
 from reprise_vllm.worker_side import RepriseMetadata, StartReport
 
 if TYPE_CHECKING:

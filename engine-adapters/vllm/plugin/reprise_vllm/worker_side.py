@@ -13,7 +13,7 @@ from vllm.logger import init_logger
 
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.model_parts import remember_runner
-from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_vllm.select_pages.page_worker import page_worker
 
 if TYPE_CHECKING:
     import torch

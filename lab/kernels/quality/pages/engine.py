@@ -41,7 +41,7 @@ class Engine:
         self.tokenizer = self.llm.get_tokenizer()
         core = self.llm.llm_engine.engine_core.engine_core
         from reprise_vllm.engine import model_parts
-        from reprise_vllm.select_pages.worker.page_worker import page_worker
+        from reprise_vllm.select_pages.page_worker import page_worker
 
         self.worker = page_worker(core.vllm_config)
         self.selection = next(iter(self.worker.selections.values()))

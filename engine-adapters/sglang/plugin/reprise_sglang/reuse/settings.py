@@ -1,9 +1,9 @@
 """The operator's settings for reuse: `REPRISE_REUSE`, an object with the names of the vLLM plugin's `reuse`."""
 
-import json
 import os
 from collections.abc import Mapping
 
+from reprise_settings import SettingPlace
 from reprise_settings.reuse_settings import KEY, ReuseSettingError, ReuseSettings
 
 VARIABLE = "REPRISE_REUSE"
@@ -14,10 +14,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> ReuseSettings 
     text = environment.get(VARIABLE, "").strip()
     if not text:
         return None
-    try:
-        given = json.loads(text)
-    except ValueError as error:
-        raise ReuseSettingError(f"{VARIABLE} is no JSON: {error}") from error
+    given = SettingPlace(VARIABLE, ReuseSettingError, "").parse(text)
     try:
         import reprise_reuse  # noqa: F401
     except ImportError as error:

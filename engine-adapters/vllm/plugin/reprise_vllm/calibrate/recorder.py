@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirectionality
 
-from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
-from reprise_vllm.select_pages.worker.uncertainty import page_entropies
+from reprise_vllm.select_pages.sparse_rows import SparseRows
+from reprise_vllm.select_pages.uncertainty import page_entropies
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

@@ -2,25 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from reprise_vllm.checkpoints.side_groups import SideBlocks
+from reprise_callbacks import CallbackSender
 from reprise_vllm.reporting.pool_observer import PoolObserver
 from reprise_vllm.reporting.step_report import StepReport
-from reprise_vllm.reporting.watched_group import WatchedGroup
+from reprise_vllm.reporting.watched_group import SideBlocks, WatchedGroup
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.core.kv_cache_utils import KVCacheBlock
     from vllm.v1.request import Request
-
-
-class Reports(Protocol):
-    """Receives the reports of steps."""
-
-    def report(self, report: StepReport, facts: int = 1) -> None: ...
-
-    def cleared(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class CacheWatcher:
     duplicates, and blocks that are evicted and computed again within a step, need no counting.
     """
 
-    def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: Reports) -> None:
+    def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: CallbackSender) -> None:
         self._pool = pool
         self._group = group
         self._reports = reports

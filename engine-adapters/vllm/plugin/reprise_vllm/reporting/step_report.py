@@ -1,14 +1,18 @@
 """What an engine step changed, as the engine's thread reports it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_vllm.checkpoints.side_groups import SideBlocks
 from reprise_vllm.reporting.checkpoint_ledger import CheckpointLedger
 from reprise_vllm.reporting.prefix_ledger import PrefixLedger
-from reprise_vllm.reporting.request_ids import reported_id
-from reprise_vllm.reporting.watched_group import WatchedGroup
+from reprise_vllm.reporting.watched_group import SideBlocks, WatchedGroup
+
+_RANDOM = re.compile(r"-[0-9a-f]{8}$")
+_SAMPLE = re.compile(r"(\d+)_(?=(?:chatcmpl|cmpl)-|resp_)")
+_PROMPT = re.compile(r"cmpl-(.*)-(\d+)$", re.DOTALL)
+_CHAT = "chatcmpl-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +83,25 @@ class StepTranslator:
     def _tokens_of(self, nodes: int) -> int:
         tokens = nodes * self._node_tokens
         return tokens - tokens % self._block_size
+
+
+def reported_id(request_id: str, has_random_suffix: bool = True) -> str | None:
+    """
+    Returns the id that reprise sent as `X-Request-Id`, followed by `-1`, `-2` … for further prompts of one request.
+
+    Returns None for further samples of a prompt (n > 1), which add nothing new. Ids that reprise did not assign are
+    returned as the API shows them.
+    """
+    # `chatcmpl-ID-1a2b3c4d`, `cmpl-ID-0-1a2b3c4d`; samples are `0_chatcmpl-…`
+    external = _RANDOM.sub("", request_id) if has_random_suffix else request_id
+    sample = _SAMPLE.match(external)
+    if sample:
+        if int(sample[1]) > 0:
+            return None
+        external = external[sample.end() :]
+    if external.startswith(_CHAT):
+        return external[len(_CHAT) :]
+    prompt = _PROMPT.match(external)
+    if prompt:
+        return prompt[1] if prompt[2] == "0" else f"{prompt[1]}-{prompt[2]}"
+    return external

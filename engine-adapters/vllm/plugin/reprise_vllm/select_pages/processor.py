@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.select_pages.wishes.asked_ratio import MALFORMED, asked_ratio
-from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_settings.page_settings import MALFORMED, asked_ratio
+from reprise_vllm.select_pages.page_worker import page_worker
 from reprise_vllm.usage.figures import NAMED
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class PageProcessor(*_kinds()):
 
     def _add(self, holder: int, params: "SamplingParams | None") -> None:
         worker = self._worker
-        ratio = asked_ratio(params.extra_args if params else None, worker.settings)
+        ratio = asked_ratio(params.extra_args if params else None, worker.settings.min_ratio)
         if ratio == MALFORMED:
             worker.rows.counts["pages_stock", MALFORMED] += 1
             ratio = None

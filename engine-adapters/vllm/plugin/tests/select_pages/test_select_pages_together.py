@@ -10,7 +10,7 @@ from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 
-from reprise_vllm.select_pages.worker import check_engine
+from reprise_vllm.select_pages import check_engine
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 PROMPT = prompt(3, 500)

@@ -99,8 +99,9 @@ class ReuseWorker:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
         step = step or ReuseStep()
         # the step may write to pages that were given back at a reset
-        for request_id in step.aborted:
-            self._abort(request_id)
+        for opened in [one for request_id in step.aborted for one in self._late.of(request_id)]:
+            self._late.end(opened)
+            self._loaded.add(opened.load.request_id)
         if step.loads:
             # of copies that loads may read now
             self._lose_changed()
@@ -294,8 +295,3 @@ class ReuseWorker:
         opened.has_failed = True
         self.report.missed[load.request_id] = load.end - load.begin
         self.failed.add(load)
-
-    def _abort(self, request_id: str) -> None:
-        for opened in self._late.of(request_id):
-            self._late.end(opened)
-            self._loaded.add(request_id)
