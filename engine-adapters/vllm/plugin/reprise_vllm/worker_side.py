@@ -69,13 +69,13 @@ class WorkerSide(KVConnectorBase_V1):
     def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
         # called in every step, while reallocated blocks still hold their old contents
         if self._on_worker is not None:
-            self._on_worker.prepare(kv_connector_metadata.reuse)
+            self._on_worker.prepare(_step_of(kv_connector_metadata))
 
     def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
         # with several connectors, vLLM may not call `get_handshake_metadata` on this one
         self._start_worker()
         if self._on_worker is not None:
-            self._on_worker.begin_step(self._get_connector_metadata().reuse)
+            self._on_worker.begin_step(_step_of(self._get_connector_metadata()))
 
     def get_finished(self, finished_req_ids: set[str]) -> tuple[set[str] | None, set[str] | None]:
         return None, (self._on_worker.take_loaded() or None) if self._on_worker else None
@@ -130,3 +130,9 @@ class WorkerSide(KVConnectorBase_V1):
             return self._on_worker.take_report()
         report, self._start_report = self._start_report, None
         return report
+
+
+def _step_of(metadata: RepriseMetadata) -> "ReuseStep":
+    from reprise_vllm.reuse.messages import ReuseStep
+
+    return metadata.reuse or ReuseStep()

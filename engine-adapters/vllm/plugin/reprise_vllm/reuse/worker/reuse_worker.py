@@ -95,9 +95,8 @@ class ReuseWorker:
         self.report = WorkerReport()
 
     @torch.inference_mode()
-    def prepare(self, step: ReuseStep | None) -> None:
+    def prepare(self, step: ReuseStep) -> None:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
-        step = step or ReuseStep()
         # the step may write to pages that were given back at a reset
         for opened in [one for request_id in step.aborted for one in self._late.of(request_id)]:
             self._late.end(opened)
@@ -112,9 +111,8 @@ class ReuseWorker:
             self._fill(step.loads)
 
     @torch.inference_mode()
-    def begin_step(self, step: ReuseStep | None) -> None:
+    def begin_step(self, step: ReuseStep) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
-        step = step or ReuseStep()
         self.tiers.tend(step, step.remote, self.report)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):
