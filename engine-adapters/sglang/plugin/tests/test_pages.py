@@ -22,8 +22,8 @@ from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 from reprise_pages.affinity import coarse_to_fine
 from reprise_settings.page_settings import PageSettingError
 from reprise_sglang.pages.backend import PagedTorchNativeBackend
-from reprise_sglang.pages.held import NONE, HeldRequests
 from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, ratio_of, register_hooks, with_ratios
+from reprise_sglang.pages.selection import NONE, HeldRequests
 from reprise_sglang.pages.settings import PageSettings
 
 HEADS, GROUP, DIM, LAYERS, PAGE = 2, 3, 16, 2, 8

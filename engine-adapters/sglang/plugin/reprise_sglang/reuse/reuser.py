@@ -24,8 +24,8 @@ from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
-from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
+from reprise_sglang.reuse.usage import ReuseMetrics
 
 
 class _NoPages:

@@ -21,11 +21,12 @@ from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
 from reprise_reuse.work import RowWork, even_keys_of
+from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
-from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
 from reprise_sglang.reuse.reuser import Reuser
-from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, check_runner, rotary_of
+from reprise_sglang.reuse.supported import attention_layers, check_runner, rotary_of
+from reprise_sglang.reuse.usage import ReuseMetrics
 
 _MOST_SLOTS = 40_000
 """of the pool, for measurements"""
