@@ -1,6 +1,7 @@
-"""Says what a plugin cannot do in an engine."""
+"""Says what a plugin cannot do in an engine, and with which versions of it it was tested."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 
 
 class NotSupportedError(Exception):
@@ -12,3 +13,9 @@ def refuse(reasons: Mapping[str, object]) -> None:
     for what, holds in reasons.items():
         if holds:
             raise NotSupportedError(f"{what} is not supported")
+
+
+def say_tested(engine: str, running: str, tested: Sequence[str], logger: logging.Logger) -> None:
+    """Logs one line. It is a warning if the running version is another; its build (`+cpu`) does not matter."""
+    level = logging.INFO if running.split("+")[0] in tested else logging.WARNING
+    logger.log(level, "reprise: tested with %s %s; this is %s", engine, " and ".join(tested), running)

@@ -6,7 +6,6 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorRole, S
 
 from reprise_settings.reuse_settings import read_settings
 from reprise_vllm import register_connector
-from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.scheduler_side import SchedulerSide
 from reprise_vllm.select_pages.page_worker import forget_worker, page_worker
 from reprise_vllm.select_pages.settings import settings_of
@@ -32,9 +31,6 @@ class RepriseConnector(SchedulerSide, WorkerSide, SupportsHMA):
         super().__init__(vllm_config, role, kv_cache_config)
         extra = self._kv_transfer_config.kv_connector_extra_config
         pages, reuse = settings_of(vllm_config), read_settings(extra)
-        if pages:
-            # connectors are not given the model runner, and one selector needs the model's rotary embedding
-            remember_runner()
         if role is KVConnectorRole.SCHEDULER:
             self._begin_scheduler(extra, reuse, pages)
         else:

@@ -1,6 +1,8 @@
 """What vLLM's scheduler calls a connector for: requests, blocks, steps, and what workers report."""
 
+from collections.abc import Mapping
 from functools import reduce
+from logging import Logger
 from typing import TYPE_CHECKING, Any
 
 import vllm
@@ -11,14 +13,15 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 from vllm.logger import init_logger
 
-from reprise_settings import say_tested
+from reprise_settings import hint_at, reuse_settings, say_tested
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine import TESTED
+from reprise_vllm.hotness import eviction
 from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
-from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
+from reprise_vllm.select_pages import settings as page_settings
 from reprise_vllm.select_pages.private_answers import PrivateAnswers
 from reprise_vllm.select_pages.settings import PageSettings
 from reprise_vllm.usage.engine_metrics import ReuseStats
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 logger = init_logger("vllm.reprise")
 
+_SETTINGS = (reuse_settings.KEY, page_settings.KEY, eviction.KEY)
+"""the keys of `kv_connector_extra_config` that this plugin reads"""
 _NOTHING = RepriseMetadata()
 
 
@@ -185,3 +190,13 @@ class SchedulerSide(KVConnectorBase_V1):
     def _exact_part(self, request: "Request") -> Reuse | None:
         reuse = None if self._on_scheduler is None else self._on_scheduler.reuse_of(request)
         return reuse if self._answers is None else self._answers.exact_part(request, reuse)
+
+
+def warn_of_unknown(extra: Mapping[str, Any], logger: Logger) -> None:
+    """Warns about unknown keys: a misspelt key would otherwise silently leave a feature off."""
+    for key in extra:
+        if key not in _SETTINGS:
+            logger.warning(
+                "reprise: kv_connector_extra_config.%s is no setting of RepriseConnector; %s",
+                *(key, hint_at(key, _SETTINGS)),
+            )

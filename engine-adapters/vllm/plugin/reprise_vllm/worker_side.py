@@ -51,7 +51,7 @@ class WorkerSide(KVConnectorBase_V1):
         """the engine's pages, by layer, until the self-test of reuse"""
         self._start_report: WorkerReport | None = None
         if reuse is not None:
-            # must come before this process's runner registers its caches
+            # connectors are not given the model runner; must come before it registers its caches
             remember_runner()
 
     def register_kv_caches(self, kv_caches: "dict[str, torch.Tensor]") -> None:

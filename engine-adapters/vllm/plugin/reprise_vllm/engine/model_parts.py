@@ -70,7 +70,9 @@ class ModelParts:
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     """Returns the parts of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    model = _model_of_runner()
+    if _runner is None:
+        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
+    model = _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
     context = config.compilation_config.static_forward_context
     layers = {name: context[name] for name in sorted(names, key=list(context).index)}
     for name, layer in layers.items():
@@ -93,20 +95,6 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     if 0 < turning < len(layers):
         raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
     return ModelParts(model, layers, _rotaries_of(model, around, list(layers), config.model_config.max_model_len))
-
-
-def rotary_of_runner() -> Rotary:
-    """Returns the rotary embedding of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    model = _model_of_runner()
-    if _runner.model_config.uses_mrope:
-        raise NotSupportedError("behind images, a token's position is not its place in the prompt (M-RoPE)")
-    return _rotary_of(_turning_in(model), _runner.model_config.max_model_len)
-
-
-def _model_of_runner() -> Any:
-    if _runner is None:
-        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
-    return _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
 
 
 def _check_what_images_leave(model: torch.nn.Module) -> None:
