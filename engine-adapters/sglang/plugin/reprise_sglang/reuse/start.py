@@ -1,6 +1,5 @@
 """Checks whether this server can reuse, proves it on its own model, and measures what it takes."""
 
-import math
 import time
 from logging import Logger
 from typing import Any
@@ -71,7 +70,9 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     on_disk = DiskSegments(catalogue, 1, shape.bytes)
     shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
     budget = settings.rows_beside(runner.model_config.context_len)
-    work = RowWork(_even_keys(runner.model_config, attention[0])) if settings.ratio_of == "work" else RowWork()
+    config, first = runner.model_config, attention[0]
+    even_keys = even_keys_of(config.hf_text_config, config.hidden_size, first.tp_q_head_num, heads, size)
+    work = RowWork(even_keys) if settings.ratio_of == "work" else RowWork()
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
     lines = line_ends(tokenizer)
     table = runner.req_to_token_pool
@@ -91,14 +92,3 @@ def _tiers_of(
         return open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
     except OSError as error:
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
-
-
-def _even_keys(config: Any, attention: Any) -> float:
-    described = config.hf_text_config
-    experts = getattr(described, "num_experts_per_tok", None)
-    inner = getattr(described, "moe_intermediate_size", None) if experts else None
-    inner = inner or getattr(described, "intermediate_size", None)
-    if not isinstance(inner, int):
-        return math.inf
-    heads = attention.tp_q_head_num, attention.tp_k_head_num
-    return even_keys_of(config.hidden_size, inner * (experts or 1), *heads, attention.head_dim)

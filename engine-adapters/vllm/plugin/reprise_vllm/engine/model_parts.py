@@ -1,6 +1,5 @@
 """The parts of a running engine that reuse needs and connectors are not given: model, layers, rotary embedding."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -169,23 +168,6 @@ def is_even(cos_sin: torch.Tensor) -> bool:
     # tables are computed in float32, whose angles are the less exact the larger they are
     rounding = 1e-5 + 2 * torch.finfo(torch.float32).eps * len(turns) * turns[1].angle().abs()
     return bool(((turns[2 * at] - turns[at] ** 2).abs() <= rounding).all())
-
-
-def even_keys(config: "VllmConfig") -> float:
-    """Returns how many keys a row must attend to before its attention costs as much as its weights, from the model's
-    configuration; infinity if that does not say."""
-    model = config.model_config
-    described = model.hf_text_config
-    hidden = model.get_hidden_size()
-    experts = getattr(described, "num_experts_per_tok", None)
-    inner = getattr(described, "moe_intermediate_size", None) if experts else None
-    inner = inner or getattr(described, "intermediate_size", None)
-    heads, head_size = getattr(described, "num_attention_heads", None), model.get_head_size()
-    if not (inner and heads and head_size):
-        return math.inf
-    from reprise_reuse.work import even_keys_of
-
-    return even_keys_of(hidden, inner * (experts or 1), heads, model.get_total_num_kv_heads(), head_size)
 
 
 def load_tokenizer(config: "VllmConfig") -> Any:
