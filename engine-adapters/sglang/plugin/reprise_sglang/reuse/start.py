@@ -1,6 +1,7 @@
 """Checks whether this server can reuse, proves it on its own model, and measures what it takes."""
 
 import time
+from functools import partial
 from logging import Logger
 from typing import Any
 
@@ -83,11 +84,7 @@ def _tiers_of(
     runner: Any, shape: RowShape, settings: ReuseSettings, table: torch.Tensor, logger: Logger
 ) -> tuple[DiskTier | None, RemoteTier | None]:
     described = runner.model_config.hf_config.to_dict()
-    facts = "SGLang", shape, table[1].tolist()
-
-    def fingerprint() -> str:
-        return fingerprint_of(runner.model, described, *facts)
-
+    fingerprint = partial(fingerprint_of, runner.model, described, "SGLang", shape, table[1].tolist())
     try:
         return open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
     except OSError as error:

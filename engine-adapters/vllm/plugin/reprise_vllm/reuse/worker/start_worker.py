@@ -1,5 +1,6 @@
 """Checks whether an engine can reuse, and creates a worker's side of reuse."""
 
+from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
 
@@ -68,11 +69,7 @@ def _create(
             # what is not quantised is told by its data type
             *([format] if (format := config.cache_config.cache_dtype).startswith("fp8") else []),
         )
-        described = config.model_config.hf_config.to_dict()
-
-        def fingerprint() -> str:
-            return fingerprint_of(parts.model, described, *facts)
-
+        fingerprint = partial(fingerprint_of, parts.model, config.model_config.hf_config.to_dict(), *facts)
         disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
     slots = slots_in(settings.host_bytes, groups.row_shape(config.model_config.dtype, settings.host_dtype))
     return ReuseWorker(
