@@ -21,7 +21,8 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 import reprise_callbacks  # needs nothing else
-import reprise_settings  # nor does it
+import reprise_hotness.tracker  # nor does it
+import reprise_settings
 
 for group, module in [("vllm.general_plugins", "reprise_vllm"), ("sglang.srt.plugins", "reprise_sglang")]:
     (found,) = entry_points(group=group, name="reprise")

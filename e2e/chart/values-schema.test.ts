@@ -57,12 +57,14 @@ test('the default values fit it, and every key of it has a default that can be r
 })
 
 test.each([
-  ['reuse', 'python/reprise_settings/reuse_settings.py', 'ReuseSettings'],
-  ['pages', 'vllm/plugin/reprise_vllm/select_pages/wishes/settings.py', 'PageSettings'],
-])('%s takes the settings that the plugin has', (value, file, type) => {
-  const plugin = readFileSync(join(chart, '../../engine-adapters', file), 'utf8')
-  const [, settings] = new RegExp(`class ${type}:(.*?)@(?:property|staticmethod)`, 's').exec(plugin)!
-  const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.${value}.${name}`)
+  ['reuse', ['python/reprise_settings/reuse_settings.py']],
+  ['pages', ['python/reprise_settings/page_settings.py', 'vllm/plugin/reprise_vllm/select_pages/settings.py']],
+])('%s takes the settings that the plugin has', (value, files) => {
+  const names = files.flatMap((file) => {
+    const plugin = readFileSync(join(chart, '../../engine-adapters', file), 'utf8')
+    const [, settings] = /class (?:Reuse|Page)Settings\b.*?:\n(.*?) {4}(?:@|def )/s.exec(plugin)!
+    return [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.${value}.${name}`)
+  })
   const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith(`plugin.${value}.`))
   expect(paths.toSorted()).toEqual(names.toSorted())
 })

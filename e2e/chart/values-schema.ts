@@ -125,7 +125,7 @@ const reuse = only({
   when: oneOf('faster', 'always'),
   check: part,
 })
-/** The settings of page selection in the vLLM plugin (`reprise_vllm/select_pages/wishes/settings.py`). */
+/** The settings of page selection in the vLLM plugin (`reprise_vllm/select_pages/settings.py`). */
 const pages = only({
   min_ratio: part,
   selector: name,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,13 +33,19 @@ class RowWork:
         return int(np.searchsorted(work, share * work[-1] * (1 + 1e-9), side="right")) if len(work) else 0
 
 
-def even_keys_of(hidden: int, inner: int, heads: int, kv_heads: int, head_size: int) -> float:
+def even_keys_of(described: Any, hidden: int, heads: int | None, kv_heads: int, head_size: int) -> float:
     """Returns how many keys a row must attend to before its attention costs as much as its weights.
 
-    hidden  size of the model
-    inner   size of its feed-forward layers, of all experts that a token passes
+    described  the configuration of the model's text, as Transformers names it; infinity if it does not say
+    hidden     size of the model
     """
+    experts = getattr(described, "num_experts_per_tok", None)
+    inner = getattr(described, "moe_intermediate_size", None) if experts else None
+    inner = inner or getattr(described, "intermediate_size", None)
+    if not (isinstance(inner, int) and heads and head_size):
+        return math.inf
     queries, keys = heads * head_size, kv_heads * head_size
-    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner
+    # a token passes several experts
+    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner * (experts or 1)
     # each attended key costs two multiplications per query element: one with the key, one with the value
     return weights / (2 * queries)

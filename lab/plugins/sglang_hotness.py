@@ -25,12 +25,12 @@ _SHARED = _PLUGIN.parents[1] / "python"
 sys.path[:0] = [str(folder) for folder in (_PLUGIN, _PLUGIN / "tests", _SHARED)]
 
 from copied_host import HostedCache, hosted_caches
+from reprise_hotness.heat_order import HeatOrder
 from scheduled_cache import ScheduledCache, build_context
 from sglang.srt import runtime_context
 from sglang.srt.server_args import ServerArgs
 
 from reprise_sglang.create_cache import create_cache
-from reprise_sglang.hotness.host_nodes import HostNodes
 
 PAGE = 1
 HASHED = 512
@@ -87,7 +87,7 @@ def promote_by_depth(cache: Any) -> None:
 
     component = cache.hot_component
     component.hotness_of = depth_of
-    component.host = HostNodes(depth_of, component._is_on_host_alone)
+    component.host = HeatOrder(lambda node: -depth_of(node), component._is_on_host_alone)
 
 
 def main() -> None:

@@ -1,9 +1,8 @@
 """Reports what an inference engine has cached to reprise, using reprise's eviction callbacks."""
 
 from reprise_callbacks.callback_client import CallbackClient, CallbackSettingError
-from reprise_callbacks.callback_sender import CallbackSender
+from reprise_callbacks.callback_sender import CallbackSender, SenderLimits
 from reprise_callbacks.changes import Change, Cleared, RequestLengths, Translator, evicted, stored
-from reprise_callbacks.sender_limits import SenderLimits
 
 __all__ = [
     "CallbackClient",

@@ -4,18 +4,40 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from reprise_callbacks.cached_requests import CachedRequests
-from reprise_callbacks.callback_client import CallbackClient, clean_setting, without_credentials
+from reprise_callbacks.callback_client import CallbackClient, clean_setting, encode_body, without_credentials
 from reprise_callbacks.changes import CLEARED, Cleared, RequestLengths, Translator
-from reprise_callbacks.encode_body import encode_body
 from reprise_callbacks.report_queue import ReportQueue
-from reprise_callbacks.sender_limits import SenderLimits
 
 _OK = 200
 _CONFLICT = 409
 _IDLE_AFTER = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SenderLimits:
+    """How much memory and time the sender may use."""
+
+    queued_facts: int = 200_000
+    """facts in reports the sender has not read yet; beyond this it forgets everything and starts over"""
+    untold_changes: int = 20_000
+    """beyond this the receiver is cleared and sent a snapshot"""
+    snapshot_bytes: int = 6 << 20
+    """receivers refuse bodies above 8 MiB; beyond this the requests stored longest ago are forgotten"""
+    events_per_post: int = 1000
+    gap: float = 0.02
+    """seconds between two checks for reports and between two posts: a post costs the interpreter 0.3 ms"""
+    idle_gap: float = 0.1
+    """seconds between two checks after a second without a report"""
+    heartbeat: float = 2.0
+    """seconds after which an empty batch is posted, so that a restarted receiver is noticed even when idle"""
+    answer_timeout: float = 3.0
+    first_pause: float = 0.1
+    longest_pause: float = 2.0
+    """seconds between attempts while posts fail, at most"""
 
 
 class CallbackSender:
@@ -108,7 +130,7 @@ class CallbackSender:
             self._needs_snapshot = True
             self._requests.drop_untold()
         now = time.monotonic()
-        if now >= self._next_post and (self._anything_untold() or now >= self._next_heartbeat()):
+        if now >= self._next_post and (self._anything_untold() or now >= self._next_post + self._limits.heartbeat):
             self._post()
         # only a turn that began after `close` has surely read everything reported before it
         self._is_drained = is_last and not self._anything_untold()
@@ -148,9 +170,6 @@ class CallbackSender:
     def _anything_untold(self) -> bool:
         return self._needs_snapshot or self._must_clear or self._requests.untold > 0
 
-    def _next_heartbeat(self) -> float:
-        return self._next_post + self._limits.heartbeat
-
     def _rest(self) -> None:
         """Waits until the next check. The engine's thread wakes nobody, so this bounds how late a post may be."""
         now = time.monotonic()
@@ -187,23 +206,22 @@ class CallbackSender:
         self._pause = min(self._pause * 2, self._limits.longest_pause)
 
     def _post_snapshot(self) -> int:
-        self._sequence += 1
         self._needs_snapshot = self._must_clear = False
-        return self._client.post("snapshot", self._encode("requests", self._requests.take_snapshot(), self._facts))
+        return self._post_body("snapshot", "requests", self._requests.take_snapshot(), self._facts)
 
     def _post_events(self) -> int:
-        self._sequence += 1
         events: list[dict[str, Any]] = []
         if self._must_clear:
             self._must_clear = False
             events.append({"type": "cleared"})
         if not self._needs_snapshot:
             events += self._requests.take_untold(self._limits.events_per_post)
-        return self._client.post("events", self._encode("events", events))
+        return self._post_body("events", "events", events, {})
 
-    def _encode(self, member: str, items: Any, facts: dict[str, Any] | None = None) -> bytes:
-        head = {"generation": self._generation, "sequence": self._sequence, **(facts or {})}
-        return encode_body(head, member, items)
+    def _post_body(self, kind: str, member: str, items: Any, facts: dict[str, Any]) -> int:
+        self._sequence += 1
+        head = {"generation": self._generation, "sequence": self._sequence, **facts}
+        return self._client.post(kind, encode_body(head, member, items))
 
     def _note_outcome(self, status: int) -> None:
         failed = status not in (_OK, _CONFLICT)

@@ -32,12 +32,9 @@ CLEARED: Final = Cleared()
 
 
 def stored(
-    request_id: str,
-    cached_tokens: int,
-    reused_tokens: int = 0,
-    recomputed_tokens: int = 0,
+    request_id: str, cached_tokens: int, reused_tokens: int = 0, recomputed_tokens: int = 0,
     checkpoints: Checkpoints | None = None,
-) -> Change:
+) -> Change:  # fmt: skip
     """Returns a change: the request was computed, or computed further, and `cached_tokens` of it are cached now."""
     return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens, checkpoints)
 

@@ -15,3 +15,9 @@ REUSE_COUNTERS = {
     "faults": ("faults", "Faults of reuse that were contained, by what failed.", "what"),
 }
 """by the first part of what is counted: name after the engine's prefix, text, label"""
+DIVERGENCE = (
+    "check_divergence",
+    "KL divergence of a first token's distribution under reuse from full attention's, in nats.",
+    (0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
+)
+"""a histogram: name after the engine's prefix, text, buckets"""

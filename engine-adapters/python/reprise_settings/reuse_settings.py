@@ -110,13 +110,15 @@ class ReuseSettings:
             )
         from reprise_reuse.methods import METHODS
 
-        if self.method not in list(METHODS):
-            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
-        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES), ("when", WHEN), ("ratio_of", RATIO_OF)):
-            if getattr(self, name) not in known:
-                raise ReuseSettingError(
-                    f"reuse.{name} is {getattr(self, name)!r}, it must be one of {', '.join(known)}"
-                )
+        choices = {
+            "method": list(METHODS),
+            "host_dtype": HOST_DTYPES,
+            "store": STORES,
+            "when": WHEN,
+            "ratio_of": RATIO_OF,
+        }
+        for name, known in choices.items():
+            _PLACE.check_choice(name, getattr(self, name), known)
         salts = self.trusted_salts
         if not isinstance(salts, list | tuple) or not all(isinstance(one, str) for one in salts):
             raise ReuseSettingError(f"reuse.trusted_salts is {salts!r}, it must be a list of cache salts")

@@ -1,5 +1,6 @@
 """A place in which an operator gives settings."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -45,6 +46,13 @@ class SettingPlace:
             return None
         return self.read(kind, {} if given is True else given)
 
+    def parse(self, text: str) -> Any:
+        """Returns the value of a variable that holds JSON. Raises `error` if it holds none."""
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise self.error(f"{self.name} is no JSON: {error}") from error
+
     def path_of(self, setting: str) -> str:
         """Returns a setting's full name, as the operator writes it."""
         return f"{self.name}{self.joint}{setting}"
@@ -53,6 +61,11 @@ class SettingPlace:
         """Raises `error` unless a setting is a number from `least` to `most`."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise self.error(f"{self.path_of(setting)} is {value!r}, it must be a number from {least} to {most}")
+
+    def check_choice(self, setting: str, value: Any, known: Sequence[str]) -> None:
+        """Raises `error` unless a setting is one of these."""
+        if value not in known:
+            raise self.error(f"{self.path_of(setting)} is {value!r}, it must be one of {', '.join(known)}")
 
     def check_whole(self, setting: str, value: Any, least: int) -> None:
         """Raises `error` unless a setting is a whole number of at least `least`."""

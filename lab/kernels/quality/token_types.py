@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from reprise_hotness.tracker import HotnessTracker
 
 from quality.in_engine.prompts import read_lines
-from reprise_vllm.hotness.block_uses import BlockUses
 
 PAGE, SIZES = 16, 8
 QUESTION, DOCUMENT, SYSTEM = range(3)
@@ -144,16 +144,21 @@ class Cache:
 
 def hit_ratio(requests: list[Request], pages: int, name: str) -> float:
     """Returns the share of the prompts' tokens that a cache of so many pages had."""
-    uses = BlockUses(max(65_536, 4 * pages))
+    tracker = HotnessTracker(max(65_536, 4 * pages))
+
+    def uses_of(key: Any) -> int:
+        return tracker.heat_of(key).frequency
+
     ranks = {
         "lru": lambda key, kind, used: (used,),
         "lru, types": lambda key, kind, used: (kind, used),
-        "hotprefix": lambda key, kind, used: (uses.of(key), used),
-        "hotprefix, types": lambda key, kind, used: (kind, uses.of(key), used),
+        "hotprefix": lambda key, kind, used: (uses_of(key), used),
+        "hotprefix, types": lambda key, kind, used: (kind, uses_of(key), used),
     }
     cache, found = Cache(pages, ranks[name]), 0
     for now, request in enumerate(requests):
-        uses.add(key for key, _ in request.pages)
+        for key, _ in request.pages:
+            tracker.use(key)
         found += min(PAGE * cache.serve(request.pages, now), request.tokens)
     return found / sum(request.tokens for request in requests)
 

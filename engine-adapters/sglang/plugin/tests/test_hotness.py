@@ -12,12 +12,12 @@ from sglang.srt.mem_cache.unified_cache.cache_action import BackupKV
 from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
 from test_host_tier import TieredCache
 
+from reprise_hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
+from reprise_hotness.tracker import MAX_AGE, REQUESTS_PER_AGE, HotnessTracker
 from reprise_sglang.create_cache import create_cache
-from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
 from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
 from reprise_sglang.hotness.leaves import EvictableLeaves
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
-from reprise_sglang.hotness.tracker import MAX_AGE, REQUESTS_PER_AGE, HotnessTracker
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_what_is_no_formula_ends_the_start(text):
 def test_the_operators_formula_decides_who_is_evicted(build, monkeypatch):
     # the prefix unused for longest is evicted, however often it was used
     monkeypatch.setenv("REPRISE_EVICTION_PRIORITY", "clock + clock")
-    monkeypatch.setattr("reprise_sglang.hotness.tracker.REQUESTS_PER_AGE", 1)
+    monkeypatch.setattr("reprise_hotness.tracker.REQUESTS_PER_AGE", 1)
     served = build(pool_tokens=64)
     for question in range(4):
         served.serve(f"often-{question}", prompt(1, question))

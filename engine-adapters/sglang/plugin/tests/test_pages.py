@@ -20,10 +20,11 @@ from sglang.srt.plugins.hook_registry import HookRegistry
 from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
 from reprise_pages.affinity import coarse_to_fine
+from reprise_settings.page_settings import PageSettingError
 from reprise_sglang.pages.backend import PagedTorchNativeBackend
-from reprise_sglang.pages.held import NONE, HeldRequests
-from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, register_hooks, with_ratios
-from reprise_sglang.pages.settings import PageSettingError, PageSettings, asked_ratio
+from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, ratio_of, register_hooks, with_ratios
+from reprise_sglang.pages.selection import NONE, HeldRequests
+from reprise_sglang.pages.settings import PageSettings
 
 HEADS, GROUP, DIM, LAYERS, PAGE = 2, 3, 16, 2, 8
 POOL, LONGEST = 2000, 400
@@ -288,7 +289,8 @@ def test_of_a_sparse_answer_the_cache_keeps_the_prompt(core, params, kept):
     ],
 )  # fmt: skip
 def test_what_a_request_asks_for(params, ratio):
-    assert asked_ratio(params) == ratio
+    request = SimpleNamespace(session=None, sampling_params=SimpleNamespace(custom_params=params))
+    assert ratio_of(request) == ratio
 
 
 @pytest.mark.parametrize(

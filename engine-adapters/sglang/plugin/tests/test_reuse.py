@@ -14,14 +14,14 @@ from sglang.srt.layers.attention.torch_native_backend import TorchNativeAttnBack
 from sglang.srt.layers.radix_attention import RadixAttention
 from torch import nn
 
+from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettingError
 from reprise_sglang import register_reuse
 from reprise_sglang.reuse.hooks import REUSER, ReuseHooks
-from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.row_attention import extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
-from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, rotary_of
-from reprise_sglang.reuse.usage import CachedTokens, take_figures
+from reprise_sglang.reuse.supported import attention_layers, rotary_of
+from reprise_sglang.reuse.usage import CachedTokens, ReuseMetrics, take_figures
 
 
 def test_in_sglangs_scheduler() -> None:
@@ -101,7 +101,7 @@ def layers(count: int = 2, **named: object) -> nn.ModuleList:
     ("named", "says"),
     [
         ({"sliding_window_size": 128}, "sliding windows"),
-        ({"logit_cap": 30.0}, "capped attention logits"),
+        ({"logit_cap": 30.0}, "attention with capped logits"),
         ({"v_head_dim": 8}, "keys and values of different sizes"),
         ({"is_cross_attention": True}, "attention over other texts"),
         ({"use_irope": True}, "attention in chunks"),

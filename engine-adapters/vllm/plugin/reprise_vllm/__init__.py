@@ -15,7 +15,7 @@ def register() -> None:
     Registers the connector, so that `kv_connector` may name it without its module.
     """
     from reprise_vllm.engine.failed_loads import recompute_failed_loads
-    from reprise_vllm.select_pages.register_backends import register_backends
+    from reprise_vllm.select_pages import register_backends
 
     if _FRONT_END in sys.modules:
         from reprise_vllm.usage.prompt_tokens_details import report_in_usage

@@ -55,7 +55,7 @@ class PagesEngine:
 
     @property
     def worker(self) -> Any:
-        from reprise_vllm.select_pages.worker.page_worker import page_worker
+        from reprise_vllm.select_pages.page_worker import page_worker
 
         return page_worker(self.core.vllm_config)
 

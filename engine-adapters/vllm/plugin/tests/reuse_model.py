@@ -93,13 +93,13 @@ class ReusingEngine:
 
     @property
     def reuse(self) -> Any:
-        return self.side.state
+        return self.side
 
     @property
     def worker(self) -> Any:
         from vllm.distributed.kv_transfer import get_kv_transfer_group
 
-        return get_kv_transfer_group()._on_worker._worker
+        return get_kv_transfer_group()._on_worker
 
     def ask(self, prompts: list[list[int]], wish: Any = None, salt: str = "t", tokens: int = 4) -> list[Any]:
         """Returns the answers in order. Prompts of one call run together."""

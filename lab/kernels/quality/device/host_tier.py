@@ -28,7 +28,7 @@ def main() -> None:
         kv_transfer_config=connector({"reuse": {"host_bytes": options.host_gib << 30, "when": "always"}}),
     )  # fmt: skip
     _run(llm, [list(range(5, 40))], _OFF)
-    side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler.state
+    side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler
     if not side.is_ready:
         raise SystemExit(f"this engine does not reuse: {side.refusal}")
     for at, is_beside in enumerate((True, False, True, False)):

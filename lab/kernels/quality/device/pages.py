@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _prove(llm) -> None:
-    from reprise_vllm.select_pages.worker.page_worker import page_worker
+    from reprise_vllm.select_pages.page_worker import page_worker
 
     worker = page_worker(llm.llm_engine.engine_core.engine_core.vllm_config)
     add(llm, list(range(5, 400)), 6, None, {"reprise_pages": 0.5})

@@ -36,7 +36,7 @@ def main() -> None:
     _first_token(llm, list(range(5, 40)), "nobody", "off")
     side = None
     if not options.stock:
-        side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler.state
+        side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler
         if not side.is_ready:
             raise SystemExit(f"this engine does not reuse: {side.refusal}")
     for context in options.contexts:

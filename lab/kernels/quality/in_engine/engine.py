@@ -64,7 +64,7 @@ class Engine:
         self.tokenizer = self.llm.get_tokenizer()
         scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
         self._scheduler = scheduler
-        self._reuse = scheduler.connector._on_scheduler.state
+        self._reuse = scheduler.connector._on_scheduler
         self._counted: Counter[tuple[str, str]] = Counter()
         from reprise_vllm.engine import model_parts
 

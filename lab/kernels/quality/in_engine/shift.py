@@ -124,7 +124,7 @@ def learn(engine: Engine, trace: Trace, first: list[Asked], stored: str, table: 
 def _worker() -> Any:
     from vllm.distributed.kv_transfer import get_kv_transfer_group
 
-    return get_kv_transfer_group()._on_worker._worker
+    return get_kv_transfer_group()._on_worker
 
 
 def _read_options() -> argparse.Namespace:

@@ -23,8 +23,10 @@ class Engine:
         from vllm import LLM
 
         import reprise_vllm
+        from reprise_vllm.engine import model_parts
 
         reprise_vllm.register()
+        model_parts.remember_runner()
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
@@ -40,8 +42,7 @@ class Engine:
         )  # fmt: skip
         self.tokenizer = self.llm.get_tokenizer()
         core = self.llm.llm_engine.engine_core.engine_core
-        from reprise_vllm.engine import model_parts
-        from reprise_vllm.select_pages.worker.page_worker import page_worker
+        from reprise_vllm.select_pages.page_worker import page_worker
 
         self.worker = page_worker(core.vllm_config)
         self.selection = next(iter(self.worker.selections.values()))
@@ -88,7 +89,7 @@ class Engine:
 
     def _rotation(self) -> Any:
         from reprise_reuse.rotation import KeyRotation
-        from reprise_vllm.engine.model_parts import rotary_of_runner
+        from reprise_vllm.engine.model_parts import _rotary_of, _runner, _turning_in
 
-        rotary = rotary_of_runner()
+        rotary = _rotary_of(_turning_in(_runner.get_model()), _runner.model_config.max_model_len)
         return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)

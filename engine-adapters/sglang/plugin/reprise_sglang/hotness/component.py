@@ -4,9 +4,9 @@ from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
 
-from reprise_sglang.hotness.host_nodes import HostNodes
+from reprise_hotness.heat_order import HeatOrder
+from reprise_hotness.tracker import Heat, HotnessTracker
 from reprise_sglang.hotness.leaves import EvictableLeaves
-from reprise_sglang.hotness.tracker import Heat, HotnessTracker
 
 
 class HotFullComponent(FullComponent):
@@ -15,8 +15,8 @@ class HotFullComponent(FullComponent):
     def __init__(self, cache: Any, params: Any) -> None:
         super().__init__(cache, params)
         self.tracker = HotnessTracker()
-        self.host: HostNodes | None = None
-        """nodes that may be promoted; None if promotion is off"""
+        self.host: HeatOrder | None = None
+        """nodes that are only on the host, hottest first, to be promoted; None if promotion is off"""
         self._heats: dict[int, Heat] = {}
         """by node id"""
         self._popped: list[Any] = []
@@ -28,7 +28,7 @@ class HotFullComponent(FullComponent):
     def configure(self, tracker: HotnessTracker, *, promotes: bool) -> None:
         """Call before the first request."""
         self.tracker = tracker
-        self.host = HostNodes(self.hotness_of, self._is_on_host_alone) if promotes else None
+        self.host = HeatOrder(lambda node: -self.hotness_of(node), self._is_on_host_alone) if promotes else None
 
     def heat_of(self, node: Any) -> Heat:
         """Returns a node's heat; zero heat if no request has used it yet."""

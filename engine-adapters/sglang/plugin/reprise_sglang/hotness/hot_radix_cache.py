@@ -6,10 +6,10 @@ from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
 
+from reprise_hotness.tracker import HotnessTracker
 from reprise_sglang.hotness.component import HotFullComponent
 from reprise_sglang.hotness.promotion import Limits, Promotion, plan_promotions
 from reprise_sglang.hotness.settings import HotnessSettings
-from reprise_sglang.hotness.tracker import HotnessTracker
 from reprise_sglang.reporting.cache_facts import ROOT, Promoted
 from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 

@@ -4,11 +4,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
-from reprise_sglang.hotness.tracker import MAX_AGE
-
-_POLICIES = ("stock", "hotprefix")
-DEFAULT_ADMISSION = 10
+from reprise_hotness import DEFAULT_ADMISSION, POLICIES
+from reprise_hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
+from reprise_hotness.tracker import MAX_AGE
 
 
 class HotnessSettingError(ValueError):
@@ -34,8 +32,8 @@ class HotnessSettings:
     def read(environment: Mapping[str, str] = os.environ) -> "HotnessSettings | None":
         """Returns None if SGLang's own policy stays. Raises `HotnessSettingError`."""
         policy = environment.get("REPRISE_EVICTION", "").strip() or "stock"
-        if policy not in _POLICIES:
-            raise HotnessSettingError(f"REPRISE_EVICTION is {policy!r}, it must be one of {', '.join(_POLICIES)}")
+        if policy not in POLICIES:
+            raise HotnessSettingError(f"REPRISE_EVICTION is {policy!r}, it must be one of {', '.join(POLICIES)}")
         settings = HotnessSettings(
             _read_count(environment, "REPRISE_ADMISSION_FREQUENCY", DEFAULT_ADMISSION),
             _read_count(environment, "REPRISE_PROMOTION_TOKENS", 0),

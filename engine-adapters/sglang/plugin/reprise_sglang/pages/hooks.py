@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from reprise_sglang.pages.settings import asked_ratio
+from reprise_settings.page_settings import MALFORMED, asked_ratio
 
 BATCH = "sglang.srt.model_executor.forward_batch_info.ForwardBatch.init_new"
 CACHE = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.checkpoint"
@@ -49,4 +49,5 @@ def ratio_of(request: Any) -> float | None:
     # later turns of a session continue from what earlier ones wrote
     if getattr(request, "session", None) is not None:
         return None
-    return asked_ratio(getattr(request.sampling_params, "custom_params", None))
+    ratio = asked_ratio(getattr(request.sampling_params, "custom_params", None))
+    return None if ratio == MALFORMED else ratio

@@ -4,8 +4,8 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
+from reprise_callbacks import CallbackSender
 from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Lengths, Promoted, Refound
 
 logger = logging.getLogger(__name__)
@@ -13,21 +13,11 @@ logger = logging.getLogger(__name__)
 _HEALTH_CHECK = "HEALTH_CHECK"
 
 
-class Sender(Protocol):
-    """The part of `reprise_callbacks.CallbackSender` that is used here."""
-
-    def report(self, report: object, facts: int = 1) -> None: ...
-
-    def cleared(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class CacheReporter:
     """Passes facts to the sender. After the first fault, reports that nothing is cached and stays silent."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender: Sender | None = sender
+    def __init__(self, sender: CallbackSender) -> None:
+        self._sender: CallbackSender | None = sender
         self._facts: list[Anchored | Evicted | Promoted | Refound] = []
 
     def anchored(self, request_id: object, node: int, tokens: int, lengths: Lengths | None = None) -> None:

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from logging import Logger
 from typing import Any
 
@@ -24,8 +24,8 @@ from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
-from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
+from reprise_sglang.reuse.usage import ReuseMetrics
 
 
 class _NoPages:
@@ -36,17 +36,6 @@ class _NoPages:
 
     def bring(self, segment: Segment) -> bool:
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """What is claimed for a request of a batch."""
-
-    at: int
-    """its place in the batch"""
-    asked: Asked
-    claim: Claim
-    load: Load
 
 
 class Reuser:
@@ -110,15 +99,16 @@ class Reuser:
         """Returns the batch that SGLang is to compute in place of this one, whose claimed rows are filled."""
         if self.refusal is not None or not batch.forward_mode.is_extend_without_speculative():
             return batch
-        claimed = [one for at in range(len(batch.reqs)) if (one := self._claim(batch, at)) is not None]
+        # by place in the batch
+        claimed = {at: one for at in range(len(batch.reqs)) if (one := self._claim(batch, at)) is not None}
         if not claimed:
             return batch
-        loaded = {id(load) for load in self._worker.load([one.load for one in claimed])}
+        loaded = {id(load) for load in self._worker.load([load for _, load in claimed.values()])}
         self._hear()
-        claimed = [one for one in claimed if id(one.load) in loaded]
-        for one in claimed:
-            self._note(batch.reqs[one.at], one)
-        return _without(batch, {one.at: one.claim.end for one in claimed}) if claimed else batch
+        claims = {at: claim for at, (claim, load) in claimed.items() if id(load) in loaded}
+        for at, claim in claims.items():
+            self._note(batch.reqs[at], claim)
+        return _without(batch, {at: claim.end for at, claim in claims.items()}) if claims else batch
 
     def end(self, batch: Any) -> None:
         """Stores the prompts that this batch's forward has completed."""
@@ -188,7 +178,7 @@ class Reuser:
                 self.counts["stock", because] += 1
         return asked
 
-    def _claim(self, batch: Any, at: int) -> _Claimed | None:
+    def _claim(self, batch: Any, at: int) -> tuple[Claim, Load] | None:
         asked, begin = self._asked(batch.reqs[at]), batch.prefix_lens[at]
         if asked.is_begun and batch.reqs[at].extend_batch_idx == 1:
             asked.begin_again()
@@ -219,10 +209,10 @@ class Reuser:
             batch.reqs[at].rid, asked.prompt, [slots], begin, claim.end, [piece_of(one) for one in claim.found],
             claim.question, claim.budget, claim.method, is_asynchronous=False,
         )  # fmt: skip
-        return _Claimed(at, asked, claim, load)
+        return claim, load
 
-    def _note(self, request: Any, claimed: _Claimed) -> None:
-        asked, claim = claimed.asked, claimed.claim
+    def _note(self, request: Any, claim: Claim) -> None:
+        asked = self._asked(request)
         self._catalogue.use(one.segment for one in claim.found)
         if claim.exact_end < claim.end:
             asked.exact_tokens = min(claim.exact_end, claim.end if asked.exact_tokens is None else asked.exact_tokens)

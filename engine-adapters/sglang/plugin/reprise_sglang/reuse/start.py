@@ -1,7 +1,7 @@
 """Checks whether this server can reuse, proves it on its own model, and measures what it takes."""
 
-import math
 import time
+from functools import partial
 from logging import Logger
 from typing import Any
 
@@ -21,11 +21,12 @@ from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
 from reprise_reuse.work import RowWork, even_keys_of
+from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
-from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
 from reprise_sglang.reuse.reuser import Reuser
-from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, check_runner, rotary_of
+from reprise_sglang.reuse.supported import attention_layers, check_runner, rotary_of
+from reprise_sglang.reuse.usage import ReuseMetrics
 
 _MOST_SLOTS = 40_000
 """of the pool, for measurements"""
@@ -70,7 +71,9 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     on_disk = DiskSegments(catalogue, 1, shape.bytes)
     shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
     budget = settings.rows_beside(runner.model_config.context_len)
-    work = RowWork(_even_keys(runner.model_config, attention[0])) if settings.ratio_of == "work" else RowWork()
+    config, first = runner.model_config, attention[0]
+    even_keys = even_keys_of(config.hf_text_config, config.hidden_size, first.tp_q_head_num, heads, size)
+    work = RowWork(even_keys) if settings.ratio_of == "work" else RowWork()
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
     lines = line_ends(tokenizer)
     table = runner.req_to_token_pool
@@ -81,23 +84,8 @@ def _tiers_of(
     runner: Any, shape: RowShape, settings: ReuseSettings, table: torch.Tensor, logger: Logger
 ) -> tuple[DiskTier | None, RemoteTier | None]:
     described = runner.model_config.hf_config.to_dict()
-    facts = "SGLang", shape, table[1].tolist()
-
-    def fingerprint() -> str:
-        return fingerprint_of(runner.model, described, *facts)
-
+    fingerprint = partial(fingerprint_of, runner.model, described, "SGLang", shape, table[1].tolist())
     try:
         return open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
     except OSError as error:
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
-
-
-def _even_keys(config: Any, attention: Any) -> float:
-    described = config.hf_text_config
-    experts = getattr(described, "num_experts_per_tok", None)
-    inner = getattr(described, "moe_intermediate_size", None) if experts else None
-    inner = inner or getattr(described, "intermediate_size", None)
-    if not isinstance(inner, int):
-        return math.inf
-    heads = attention.tp_q_head_num, attention.tp_k_head_num
-    return even_keys_of(config.hidden_size, inner * (experts or 1), *heads, attention.head_dim)

@@ -4,9 +4,7 @@ from typing import Any
 
 import torch
 
-
-class NotSupportedError(Exception):
-    """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
+from reprise_settings import NotSupportedError, refuse
 
 
 def attention_layers(model: Any) -> list[Any]:
@@ -17,22 +15,20 @@ def attention_layers(model: Any) -> list[Any]:
     found = sorted((one for one in model.modules() if isinstance(one, RadixAttention)), key=lambda one: one.layer_id)
     if [one.layer_id for one in found] != list(range(len(found))) or not found:
         raise NotSupportedError("its layers are not all attention over keys and values of their own")
-    refused = {
-        "sliding windows": lambda one: one.sliding_window_size is not None and one.sliding_window_size > -1,
-        "capped attention logits": lambda one: bool(one.logit_cap),
-        "attention over other texts": lambda one: one.is_cross_attention,
-        "attention to what follows": lambda one: one.attn_type != AttentionType.DECODER,
-        "keys and values of different sizes": lambda one: one.qk_head_dim != one.v_head_dim,
-        "attention in chunks": lambda one: one.use_irope,
-        "scaled temperatures of attention": lambda one: one.xai_temperature_len > 0,
-    }
-    for what, holds in refused.items():
-        if any(holds(one) for one in found):
-            raise NotSupportedError(f"{what}: not supported")
-    if len({(one.tp_q_head_num, one.tp_k_head_num, one.head_dim, one.scaling) for one in found}) != 1:
-        raise NotSupportedError("layers of different shapes are not supported")
-    if any("sink" in name for name, _ in model.named_parameters()):
-        raise NotSupportedError("attention sinks are not supported")
+    for one in found:
+        refused = {
+            "attention over sliding windows": one.sliding_window_size is not None and one.sliding_window_size > -1,
+            "attention with capped logits": bool(one.logit_cap),
+            "attention over other texts": one.is_cross_attention,
+            "attention to what follows": one.attn_type != AttentionType.DECODER,
+            "attention with keys and values of different sizes": one.qk_head_dim != one.v_head_dim,
+            "attention in chunks": one.use_irope,
+            "attention with scaled temperatures": one.xai_temperature_len > 0,
+        }
+        refuse(refused)
+    shapes = {(one.tp_q_head_num, one.tp_k_head_num, one.head_dim, one.scaling) for one in found}
+    sinks = any("sink" in name for name, _ in model.named_parameters())
+    refuse({"attention in layers of different shapes": len(shapes) != 1, "attention with sinks": sinks})
     return found
 
 
@@ -88,6 +84,4 @@ def check_runner(runner: Any) -> None:
         "encoders": config.is_encoder_decoder,
         "a model of diffusion": getattr(runner, "dllm_config", None) is not None,
     }
-    for what, is_used in refused.items():
-        if is_used:
-            raise NotSupportedError(f"{what}: not supported")
+    refuse(refused)

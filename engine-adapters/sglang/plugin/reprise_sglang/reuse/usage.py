@@ -1,11 +1,13 @@
-"""`prompt_tokens_details`: what was reused at another position, and what was found there and computed again.
+"""What was reused at another position, and what was found there and computed again: in usage, and in SGLang's metrics.
 
-SGLang's scheduler sends details of cached tokens with each answer. Ours travel among them to the process that answers.
-There they become part of the number of cached tokens, which is what SGLang writes into usage.
+For `prompt_tokens_details`, SGLang's scheduler sends details of cached tokens with each answer. Ours travel among them
+to the process that answers. There they become part of the number of cached tokens, which SGLang writes into usage.
 """
 
+from collections import Counter
 from typing import Any
 
+from reprise_settings.reuse_counters import DIVERGENCE, REUSE_COUNTERS
 from reprise_sglang.reuse.asked import asked_of
 
 DETAILS = "sglang.srt.managers.scheduler_components.output_streamer.SchedulerOutputStreamer.get_cached_tokens_details"
@@ -67,3 +69,29 @@ def report_in_usage() -> None:
 
     HookRegistry.register(RECEIVED, take_figures, HookType.BEFORE)
     HookRegistry.register(WRITTEN, write, HookType.AROUND)
+
+
+class ReuseMetrics:
+    """Exports counts since the start as Prometheus counters, one per `what`, labelled by kind; and divergences."""
+
+    def __init__(self) -> None:
+        # SGLang collects over processes what this library counts in any of them, if it is imported late enough
+        import prometheus_client
+
+        self._counters = {
+            what: prometheus_client.Counter(f"sglang:reprise_{name}", text, [label])
+            for what, (name, text, label) in REUSE_COUNTERS.items()
+        }
+        name, text, nats = DIVERGENCE
+        self._divergence = prometheus_client.Histogram(f"sglang:reprise_{name}", text, buckets=nats)
+        self._exported: Counter[tuple[str, str]] = Counter()
+
+    def update(self, counts: Counter[tuple[str, str]]) -> None:
+        """counts  by (what, kind)"""
+        for (what, kind), count in (counts - self._exported).items():
+            self._counters[what].labels(kind).inc(count)
+        self._exported = counts.copy()
+
+    def diverged(self, nats: float) -> None:
+        """A checked answer diverged so far from full attention's."""
+        self._divergence.observe(nats)

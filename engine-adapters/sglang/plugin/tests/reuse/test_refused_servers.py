@@ -9,7 +9,8 @@ from sglang.srt import runtime_context
 from sglang.srt.mem_cache.memory_pool import HybridLinearKVPool, MLATokenToKVPool
 from sglang.srt.mem_cache.swa_memory_pool import SWAKVPool
 
-from reprise_sglang.reuse.supported import NotSupportedError, check_runner
+from reprise_settings import NotSupportedError
+from reprise_sglang.reuse.supported import check_runner
 
 pytestmark = pytest.mark.scheduler
 

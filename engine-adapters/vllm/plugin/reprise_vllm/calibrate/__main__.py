@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reprise_vllm.calibrate.prompts import read_prompts
-from reprise_vllm.select_pages.wishes.thresholds import FILE, CalibrationError, Recorded, thresholds_of
+from reprise_vllm.select_pages.thresholds import FILE, CalibrationError, Recorded, thresholds_of
 
 PROCESSOR = "reprise_vllm.calibrate.recorder:EntropyRecorder"
 EXTENSION = "reprise_vllm.calibrate.recorder.PageEntropies"

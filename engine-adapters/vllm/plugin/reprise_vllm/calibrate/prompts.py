@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reprise_vllm.select_pages.wishes.thresholds import CalibrationError
+from reprise_vllm.select_pages.thresholds import CalibrationError
 
 _QUERIES = ("queries", "turns", "questions")
 

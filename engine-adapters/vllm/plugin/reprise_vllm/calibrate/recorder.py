@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirectionality
+from vllm.v1.sample.logits_processor.interface import LogitsProcessor
 
-from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
-from reprise_vllm.select_pages.worker.uncertainty import page_entropies
+from reprise_vllm.select_pages.sparse_rows import SparseRows
+from reprise_vllm.select_pages.uncertainty import page_entropies
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -41,18 +41,8 @@ class EntropyRecorder(LogitsProcessor):
         return False
 
     def update_state(self, batch_update: "BatchUpdate | None") -> None:
-        if batch_update is None:
-            return
-        for row in batch_update.removed:
-            self._rows.remove(row)
-        for row, params, _, output in batch_update.added:
-            name = (params.extra_args or {}).get(NAMED)
-            slot = self._rows.add(row, None if name is None else 1.0)
-            if slot is not None:
-                self._state[slot] = 0
-                self._held[slot] = name, output
-        for one, two, direction in batch_update.moved:
-            self._rows.move(one, two, is_swap=direction == MoveDirectionality.SWAP)
+        if batch_update is not None:
+            self._rows.follow(batch_update, self._add)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         for slot, (_, output) in self._held.items():
@@ -62,6 +52,13 @@ class EntropyRecorder(LogitsProcessor):
         if len(row):
             self._follow(logits[torch.from_numpy(row).to(logits.device)], slots)
         return logits
+
+    def _add(self, row: int, params: Any, _: Any, output: list[int]) -> None:
+        name = (params.extra_args or {}).get(NAMED)
+        slot = self._rows.add(row, None if name is None else 1.0)
+        if slot is not None:
+            self._state[slot] = 0
+            self._held[slot] = name, output
 
     def _follow(self, logits: torch.Tensor, slots: np.ndarray) -> None:
         at = torch.from_numpy(slots).to(logits.device)

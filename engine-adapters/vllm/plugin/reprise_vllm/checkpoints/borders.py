@@ -3,12 +3,13 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
+from reprise_settings import NotSupportedError
 from reprise_vllm.checkpoints.layer_kinds import LayerKinds, find_layer_kinds
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.engine.contained import contained
 from reprise_vllm.usage.engine_metrics import ReuseStats
 
 if TYPE_CHECKING:
@@ -18,20 +19,6 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 MOST = 4
-
-
-def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
-    """A fault in our code ends borders, not the engine: vLLM keeps the checkpoints it would keep without us."""
-
-    @wraps(method)
-    def guarded(self: "Borders", *arguments: Any) -> None:
-        try:
-            method(self, *arguments)
-        except Exception:
-            self._logger.exception("reprise: no more checkpoints are kept at borders because of a fault in the plugin")
-            self.end()
-
-    return guarded
 
 
 class Borders:
@@ -64,7 +51,7 @@ class Borders:
             "unit": kinds.unit, "kinds": list(kinds.kinds), "room_tokens": kinds.room_tokens, "key": self._key,
         }  # fmt: skip
 
-    @_never_throws
+    @contained("a request")
     def begin(self, request: "Request") -> None:
         """Implements `on_new_request`. Reads `kv_transfer_params: {"reprise": {"borders": [TOKENS, …], "key": …}}`."""
         params = request.kv_transfer_params
@@ -81,7 +68,7 @@ class Borders:
             self.counts["set"] += 1
             self._wanted[request.request_id] = [position // unit * unit for position in named]
 
-    @_never_throws
+    @contained("placing")
     def place(self, request: "Request", computed: int) -> None:
         """Implements `get_num_new_matched_tokens`, which runs in every step for a waiting request. O(1)."""
         wanted = self._wanted.get(request.request_id)
@@ -91,7 +78,7 @@ class Borders:
         junction = request.shared_prefix_boundary // self._kinds.unit * self._kinds.unit
         self._move(request, sorted({*wanted, junction}), computed)
 
-    @_never_throws
+    @contained("a step")
     def end_step(self, output: "SchedulerOutput") -> None:
         """Implements `build_connector_meta`: what was scheduled has passed its borders."""
         scheduled = output.num_scheduled_tokens
@@ -104,8 +91,9 @@ class Borders:
         self._wanted.pop(request.request_id, None)
         self._ahead.pop(request.request_id, None)
 
-    def end(self) -> None:
-        """Sets no more borders."""
+    def give_up(self, _: str) -> None:
+        """Sets no more borders after a fault: vLLM keeps the checkpoints it would keep without us."""
+        self._logger.exception("reprise: no more checkpoints are kept at borders because of a fault in the plugin")
         self._kinds = None
         self._wanted.clear()
         self._ahead.clear()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError, refuse
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -95,6 +95,4 @@ def _check_config(config: "VllmConfig") -> None:
         "decode context parallelism": parallel.decode_context_parallel_size > 1,
         "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
     }
-    for what, is_used in untested.items():
-        if is_used:
-            raise NotSupportedError(f"{what} is not supported")
+    refuse(untested)

@@ -21,17 +21,18 @@ def before_resets(manager: "KVCacheManager", prepare: Callable[[], None]) -> Non
     manager.reset_prefix_cache = reset_prefix_cache
 
 
-def is_loading(request: "Request") -> bool:
-    """Whether the request holds blocks only for a load that takes several steps."""
-    return request.status == RequestStatus.WAITING_FOR_REMOTE_KVS
-
-
 def is_running(requests: Iterable["Request"]) -> bool:
     """Whether any of these requests is running: then vLLM resets nothing."""
     return any(request.status == RequestStatus.RUNNING for request in requests)
 
 
-def free_blocks(manager: "KVCacheManager", request: "Request") -> None:
-    """Takes the blocks of a loading request away. Once its load is reported as ended, it is scheduled anew."""
+def free_loading(manager: "KVCacheManager", request: "Request") -> bool:
+    """Takes the blocks of a request away if it holds them only for a load of several steps; returns whether it did.
+
+    Once its load is reported as ended, it is scheduled anew.
+    """
+    if request.status != RequestStatus.WAITING_FOR_REMOTE_KVS:
+        return False
     manager.free(request)
     request.num_computed_tokens = 0
+    return True

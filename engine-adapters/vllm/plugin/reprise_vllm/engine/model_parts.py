@@ -1,6 +1,5 @@
 """The parts of a running engine that reuse needs and connectors are not given: model, layers, rotary embedding."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -70,7 +69,9 @@ class ModelParts:
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     """Returns the parts of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    model = _model_of_runner()
+    if _runner is None:
+        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
+    model = _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
     context = config.compilation_config.static_forward_context
     layers = {name: context[name] for name in sorted(names, key=list(context).index)}
     for name, layer in layers.items():
@@ -93,20 +94,6 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     if 0 < turning < len(layers):
         raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
     return ModelParts(model, layers, _rotaries_of(model, around, list(layers), config.model_config.max_model_len))
-
-
-def rotary_of_runner() -> Rotary:
-    """Returns the rotary embedding of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    model = _model_of_runner()
-    if _runner.model_config.uses_mrope:
-        raise NotSupportedError("behind images, a token's position is not its place in the prompt (M-RoPE)")
-    return _rotary_of(_turning_in(model), _runner.model_config.max_model_len)
-
-
-def _model_of_runner() -> Any:
-    if _runner is None:
-        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
-    return _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
 
 
 def _check_what_images_leave(model: torch.nn.Module) -> None:
@@ -181,23 +168,6 @@ def is_even(cos_sin: torch.Tensor) -> bool:
     # tables are computed in float32, whose angles are the less exact the larger they are
     rounding = 1e-5 + 2 * torch.finfo(torch.float32).eps * len(turns) * turns[1].angle().abs()
     return bool(((turns[2 * at] - turns[at] ** 2).abs() <= rounding).all())
-
-
-def even_keys(config: "VllmConfig") -> float:
-    """Returns how many keys a row must attend to before its attention costs as much as its weights, from the model's
-    configuration; infinity if that does not say."""
-    model = config.model_config
-    described = model.hf_text_config
-    hidden = model.get_hidden_size()
-    experts = getattr(described, "num_experts_per_tok", None)
-    inner = getattr(described, "moe_intermediate_size", None) if experts else None
-    inner = inner or getattr(described, "intermediate_size", None)
-    heads, head_size = getattr(described, "num_attention_heads", None), model.get_head_size()
-    if not (inner and heads and head_size):
-        return math.inf
-    from reprise_reuse.work import even_keys_of
-
-    return even_keys_of(hidden, inner * (experts or 1), heads, model.get_total_num_kv_heads(), head_size)
 
 
 def load_tokenizer(config: "VllmConfig") -> Any:

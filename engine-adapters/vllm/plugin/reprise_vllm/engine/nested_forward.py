@@ -83,31 +83,19 @@ class NestedForward:
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
-        self._attend = attend
-        try:
-            self._run(tokens, positions, {}, {})
-        finally:
-            self._attend = None
+        self._run(tokens, positions, attend=attend)
 
     def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
         """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
-        self._slots = slots
-        try:
-            self.ask(tokens, positions, attend)
-        finally:
-            self._slots = None
+        self._run(tokens, positions, attend=attend, written=slots)
 
     def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
         """Runs tokens like `ask`, to the model's end. Returns the last one's logits [vocabulary]; None without them.
 
         With tensor parallelism, only some ranks have logits.
         """
-        self._attend = attend
-        try:
-            hidden = self._run(tokens, positions, {}, {}, is_whole=True)
-            logits = self._model.compute_logits(hidden[-1:])
-        finally:
-            self._attend = None
+        hidden = self._run(tokens, positions, attend=attend, is_whole=True)
+        logits = self._model.compute_logits(hidden[-1:])
         return None if logits is None else logits[0]
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
@@ -160,32 +148,32 @@ class NestedForward:
         )
 
     def _run(
-        self,
-        tokens: torch.Tensor,
-        positions: torch.Tensor,
-        metadata: dict[str, Any],
-        slots: dict[str, torch.Tensor],
-        *,
-        is_whole: bool = False,
-    ) -> torch.Tensor | None:
-        """Returns what the model returns, if it is run to its end (`is_whole`)."""
+        self, tokens: torch.Tensor, positions: torch.Tensor, metadata: dict[str, Any] | None = None,
+        slots: dict[str, torch.Tensor] | None = None, *, attend: Attend | None = None,
+        written: torch.Tensor | None = None, is_whole: bool = False,
+    ) -> torch.Tensor | None:  # fmt: skip
+        """Returns what the model returns, if it is run to its end (`is_whole`).
+
+        attend   in place of the engine's attention, which would read `metadata` and write to `slots`, by layer
+        written  slots that keys and values are written to, in every layer
+        """
         group = get_kv_transfer_group()
         # connectors hook into every layer while they have metadata, but this pass must not reach them
         bound, group._connector_metadata = group._connector_metadata, None
-        self._is_under_way = not is_whole
-        if self._slots is not None and not self._updates_in_forward:
-            slots = dict.fromkeys(self._names, self._slots)
+        self._attend, self._slots, self._is_under_way = attend, written, not is_whole
+        if written is not None and not self._updates_in_forward:
+            slots = dict.fromkeys(self._names, written)
         metadata = metadata or dict.fromkeys(self._names)
         try:
             with (
                 self._at_rest(),
-                set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots),
+                set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots or {}),
             ):
                 return self._model(**self._inputs(tokens, positions), intermediate_tensors=None)
         except _LastLayerReached:
             return None
         finally:
-            self._is_under_way = False
+            self._attend, self._slots, self._is_under_way = None, None, False
             group._connector_metadata = bound
 
     def _inputs(self, tokens: torch.Tensor, positions: torch.Tensor) -> dict[str, torch.Tensor | None]:

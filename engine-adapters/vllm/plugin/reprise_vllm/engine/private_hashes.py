@@ -1,10 +1,11 @@
 """Hashes that keep a request's approximate blocks apart from exact ones in vLLM's prefix cache."""
 
+import hashlib
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_settings import NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
@@ -27,6 +28,18 @@ def make_private(request: "Request", block: int) -> None:
         size = len(shared[0])
         noise = os.urandom(size * len(shared))
         request.block_hashes[block:] = [noise[at : at + size] for at in range(0, len(noise), size)]
+
+
+def keep_answer_private(request: "Request") -> None:
+    """Makes all blocks hashed from now on private to the request. Its prompt's blocks are already hashed."""
+    hasher, secret = request._block_hasher, os.urandom(16)
+    if hasher is None:
+        return
+
+    def private(given: "Request") -> list[bytes]:
+        return [hashlib.sha256(one + secret).digest() for one in hasher(given)]
+
+    request._block_hasher = private
 
 
 def is_cached(pool: "BlockPool | None", block_hash: bytes) -> bool:
@@ -56,27 +69,14 @@ def public_hashes(request: "Request", prompt: Sequence[bytes], salt: str | None)
 
 def check_privacy(block_size: int) -> None:
     """Raises `NotSupportedError` unless hashes of this vLLM's requests can be made private and continued from."""
-    from vllm.sampling_params import SamplingParams
-    from vllm.utils.hashing import sha256
-    from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
-    from vllm.v1.request import Request
-
-    init_none_hash(sha256)
-    hasher = get_request_block_hasher(block_size, sha256)
-
-    def make() -> Request:
-        tokens = list(range(4 * block_size + 1))
-        return Request("reprise", tokens, SamplingParams(max_tokens=block_size), None, block_hasher=hasher)
-
     for block in (0, 1, 3):
-        stock, ours, other = make(), make(), make()
+        stock, ours, other, answered = _make_requests(4, block_size)
         for request in (ours, other):
             make_private(request, block)
             request.append_output_token_ids([7] * block_size)
         kept = ours.block_hashes[:block] == stock.block_hashes[:block]
         chained = len(ours.block_hashes) == len(stock.block_hashes) + 1
         apart = not set(ours.block_hashes[block:]) & {*stock.block_hashes, *other.block_hashes}
-        answered = make()
         answered.append_output_token_ids([7] * block_size)
         known = public_hashes(ours, stock.block_hashes, None) == answered.block_hashes
         go_on_from(stock, ours.block_hashes[:4])
@@ -84,3 +84,38 @@ def check_privacy(block_size: int) -> None:
         followed = stock.block_hashes == ours.block_hashes
         if not (kept and chained and apart and known and followed):
             raise NotSupportedError("the hashes of this vLLM's requests cannot be kept apart from those of exact ones")
+
+
+def check_private_answers() -> None:
+    """Raises `NotSupportedError` unless answers can be kept private on requests of this vLLM. Workers call this before
+    they select pages."""
+    block = 16
+    try:
+        stock, ours, other = _make_requests(3, block)
+        for request in (ours, other):
+            keep_answer_private(request)
+        for request in (stock, ours, other):
+            request.append_output_token_ids([7] * block)
+        shared = ours.block_hashes[:4] == stock.block_hashes[:4]
+        apart = not set(ours.block_hashes[4:]) & {*stock.block_hashes, *other.block_hashes}
+        is_right = shared and apart and len(ours.block_hashes) == len(stock.block_hashes) == 5
+    except Exception as error:
+        raise NotSupportedError(f"answers cannot be kept apart in this vLLM: {error}") from error
+    if not is_right:
+        raise NotSupportedError("answers cannot be kept apart in this vLLM")
+
+
+def _make_requests(count: int, block_size: int) -> "list[Request]":
+    """Returns requests with the same prompt of four blocks and a token."""
+    from vllm.sampling_params import SamplingParams
+    from vllm.utils.hashing import sha256
+    from vllm.v1.core import kv_cache_utils
+    from vllm.v1.request import Request
+
+    if not hasattr(kv_cache_utils, "NONE_HASH"):
+        # if it is set, it is the engine's
+        kv_cache_utils.init_none_hash(sha256)
+    hasher = kv_cache_utils.get_request_block_hasher(block_size, sha256)
+    tokens = list(range(4 * block_size + 1))
+    sampling = SamplingParams(max_tokens=block_size)
+    return [Request("reprise", tokens, sampling, None, block_hasher=hasher) for _ in range(count)]

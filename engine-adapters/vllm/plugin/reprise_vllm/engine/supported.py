@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reprise_settings import NotSupportedError, refuse
+
 if TYPE_CHECKING:
+    import torch
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
 
+    from reprise_reuse.host_store import RowShape
 
 _KEYED_BY_HASH = (
     *("OffloadingConnector", "SimpleCPUOffloadConnector"),
@@ -17,10 +21,6 @@ _KEYED_BY_HASH = (
 
 AS_COMPUTED = ("auto", "float16", "bfloat16")
 """formats of a KV cache that hold the numbers that are computed"""
-
-
-class NotSupportedError(Exception):
-    """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
 
 
 class LayerGroup(NamedTuple):
@@ -44,6 +44,18 @@ class LayerGroups(tuple[LayerGroup, ...]):
     def have_windows(self) -> bool:
         """Whether layers differ in their blocks, which vLLM gives back where layers with windows see no more."""
         return len(self) > 1 or self[0].window is not None
+
+    def row_shape(self, computed: "torch.dtype", stored: str) -> "RowShape":
+        """Returns the shape of a row in host memory: the keys and values of a token in all layers.
+
+        computed  what the model computes in; stored: the setting `host_dtype`
+        """
+        from reprise_reuse.host_store import RowShape
+
+        spec, layers = self.spec, sum(len(group.names) for group in self)
+        # what is fp8 in the pages is stored as computed, so that keys can be turned and means taken
+        dtype = computed if spec.dtype.itemsize == 1 else spec.dtype
+        return RowShape(layers, spec.num_kv_heads, spec.head_size, dtype, stored)
 
 
 def layer_groups(config: "KVCacheConfig") -> LayerGroups:
@@ -90,9 +102,7 @@ def check_config(config: "VllmConfig") -> None:
         # rows stored before the first forward would have other scales
         "a KV cache whose scales are found while it is used": getattr(cache, "calculate_kv_scales", False),
     }
-    for what, is_used in spread.items():
-        if is_used:
-            raise NotSupportedError(f"{what} is not supported")
+    refuse(spread)
 
 
 def check_siblings(group: Any) -> None:

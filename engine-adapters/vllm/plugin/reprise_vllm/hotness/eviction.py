@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
-from reprise_vllm.hotness.block_uses import BlockUses
+from reprise_hotness import POLICIES
+from reprise_hotness.tracker import HotnessTracker
+from reprise_vllm.engine.contained import contained
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 KEY = "eviction"
-_POLICIES = ("stock", "hotprefix")
 
 
 class EvictionSettingError(ValueError):
@@ -23,8 +24,8 @@ class EvictionSettingError(ValueError):
 def wants_hotness(extra: Mapping[str, Any]) -> bool:
     """Returns whether the operator chose HotPrefix. Raises `EvictionSettingError` for an unknown policy."""
     policy = extra.get(KEY) or "stock"
-    if policy not in _POLICIES:
-        raise EvictionSettingError(f"{KEY} is {policy!r}, it must be one of {', '.join(_POLICIES)}")
+    if policy not in POLICIES:
+        raise EvictionSettingError(f"{KEY} is {policy!r}, it must be one of {', '.join(POLICIES)}")
     return policy == "hotprefix"
 
 
@@ -40,27 +41,26 @@ class HotEviction:
         self._hash_of = get_block_hash
         self._most = MOST_LEVEL
         self._block_size = pool.hash_block_size
-        self._uses = BlockUses(max(65_536, 4 * len(pool.blocks)))
+        self._counts = True
+        self._tracker = HotnessTracker(max(65_536, 4 * len(pool.blocks)))
         pool.free_block_queue = HotFreeQueue.take_over(pool.free_block_queue, self._level_of, len(pool.blocks))
 
-    def finished(self, request: "Request") -> bool:
-        """
-        Counts the blocks of a request that ends; vLLM frees them next.
+    @contained("counting")
+    def finished(self, request: "Request") -> None:
+        """Counts the blocks of a request that ends; vLLM frees them next."""
+        if self._counts:
+            for block in request.block_hashes[: request.num_computed_tokens // self._block_size]:
+                self._tracker.use(block)
 
-        Returns False after a fault: from then on nothing more is counted.
-        """
-        try:
-            computed = request.num_computed_tokens // self._block_size
-            self._uses.add(request.block_hashes[:computed])
-        except Exception:
-            self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
-            return False
-        return True
+    def give_up(self, _: str) -> None:
+        """Counts nothing more after a fault."""
+        self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
+        self._counts = False
 
     def _level_of(self, block: "KVCacheBlock") -> int:
         key = block.block_hash
         # vLLM appends a block without a hash only if it is still being read: evict it last
-        return self._most if key is None else self._uses.of(self._hash_of(key))
+        return self._most if key is None else self._tracker.heat_of(self._hash_of(key)).frequency
 
 
 def start_eviction(pool: "BlockPool", cache_config: "KVCacheConfig", logger: Logger) -> HotEviction | None:

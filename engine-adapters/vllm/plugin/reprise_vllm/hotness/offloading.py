@@ -5,7 +5,6 @@ Set `"spec_name": "HotOffloadingSpec", "spec_module_path": "reprise_vllm.hotness
 of vLLM's OffloadingConnector.
 """
 
-import heapq
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -14,13 +13,12 @@ from vllm.v1.kv_offload.cpu.manager import CPUOffloadingManager
 from vllm.v1.kv_offload.cpu.policies.base import CachePolicy, ChunkStatus
 from vllm.v1.kv_offload.cpu.spec import CPUOffloadingSpec
 
-from reprise_vllm.hotness.block_uses import BlockUses
+from reprise_hotness import DEFAULT_ADMISSION
+from reprise_hotness.heat_order import HeatOrder
+from reprise_hotness.tracker import MAX_AGE, Heat, HotnessTracker
 
 ADMISSION = "admission_frequency"
-DEFAULT_ADMISSION = 10
-MAX_AGE = "max_age"
-DEFAULT_MAX_AGE = 16
-_REQUESTS_PER_AGE = 16
+AGE = "max_age"
 
 
 class AdmissionSettingError(ValueError):
@@ -29,7 +27,7 @@ class AdmissionSettingError(ValueError):
 
 def read_count(extra: Any, name: str, default: int) -> int:
     """Returns a setting: how often a chunk must be requested to go to the host (`ADMISSION`), or the clock of a chunk
-    just requested (`MAX_AGE`). Raises `AdmissionSettingError` if invalid.
+    just requested (`AGE`). Raises `AdmissionSettingError` if invalid.
     """
     given = extra.get(name, default)
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
@@ -43,7 +41,7 @@ class HotOffloadingSpec(CPUOffloadingSpec):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._admission = read_count(self.extra_config, ADMISSION, DEFAULT_ADMISSION)
-        self._max_age = read_count(self.extra_config, MAX_AGE, DEFAULT_MAX_AGE)
+        self._max_age = read_count(self.extra_config, AGE, MAX_AGE)
 
     def get_manager(self) -> OffloadingManager:
         if not self._manager:
@@ -60,11 +58,11 @@ class HotOffloadingManager(CPUOffloadingManager):
     """Admits chunks requested often; if there is no room, only those hotter than the coldest chunks (Equation 6)."""
 
     def __init__(
-        self, num_chunks: int, admission: int, max_age: int = DEFAULT_MAX_AGE, **options: Any
+        self, num_chunks: int, admission: int, max_age: int = MAX_AGE, **options: Any
     ) -> None:  # fmt: skip
         super().__init__(num_chunks, HotCachePolicy.__name__, __name__, **options)
         self._admission = admission
-        self._policy.max_age = max_age
+        self._policy.tracker.max_age = max_age
         self.rejected_chunks = 0
 
     def prepare_store(self, keys: Collection[OffloadKey], req_context: ReqContext) -> PrepareStoreOutput | None:
@@ -77,7 +75,7 @@ class HotOffloadingManager(CPUOffloadingManager):
         # a request's own chunks do not evict each other
         going = policy.coldest(len(wanted) - room, set(keys)) if len(wanted) > room else []
         for key, other in zip(wanted[room:], going, strict=False):
-            if self._admission == 0 or policy.is_hotter(key, other):
+            if self._admission == 0 or policy.hotness_of(key) > policy.hotness_of(other):
                 hotter.add(key)
         admitted = [key for key in keys if key in there or key in hotter]
         self.rejected_chunks += len(keys) - len(admitted)
@@ -91,19 +89,14 @@ class _Asked(set[OffloadKey]):
 class HotCachePolicy(CachePolicy):
     """Evicts the coldest chunk that nobody reads or writes, by frequency * clock, then recency."""
 
-    max_age = DEFAULT_MAX_AGE
-    """the clock of a chunk just requested; clocks fall by one every `_REQUESTS_PER_AGE` requests"""
-
     def __init__(self, cache_capacity: int) -> None:
         super().__init__(cache_capacity)
-        self._uses = BlockUses(max(65_536, 4 * cache_capacity))
+        self.tracker = HotnessTracker(max(65_536, 4 * cache_capacity))
         self._chunks: dict[OffloadKey, ChunkStatus] = {}
-        self._last: dict[OffloadKey, int] = {}
-        """when each chunk was last requested, as a request number"""
+        self._heats: dict[OffloadKey, Heat] = {}
+        """of the chunks that are there"""
         self._evictable: set[OffloadKey] = set()
-        self._requests = 0
-        self._heap: list[tuple[int, int, OffloadKey]] = []
-        """evictable chunks by heat; entries with outdated heat are skipped"""
+        self._order = HeatOrder(self.hotness_of, self._evictable.__contains__, name_of=lambda key: key)
 
     def ask(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
         """Counts the chunks a request needs, each once per request."""
@@ -111,42 +104,27 @@ class HotCachePolicy(CachePolicy):
         if asked is None:
             asked = _Asked()
             req_context.set_state(asked)
-            self._requests += 1
-            if self._requests % _REQUESTS_PER_AGE == 0:
-                self._rekey()
-        new = [key for key in keys if key not in asked]
-        asked.update(new)
-        self._uses.add(new)
-        self._note(new)
+            if self.tracker.pass_request():
+                self._order.rekey(self._evictable)
+        for key in keys:
+            if key in asked:
+                continue
+            asked.add(key)
+            heat = self.tracker.use(key, self._heats.get(key))
+            if key in self._chunks:
+                self._heats[key] = heat
+                self._reorder(key)
 
     def uses_of(self, key: OffloadKey) -> int:
-        return self._uses.of(key)
+        return self.tracker.heat_of(key).frequency
 
-    def is_hotter(self, new: OffloadKey, there: OffloadKey) -> bool:
-        """Whether a chunk that was just requested is hotter than a stored one."""
-        return self._uses.of(new) * self.max_age > self._heat(there)[0]
+    def hotness_of(self, key: OffloadKey) -> float:
+        """Equation 6. A chunk's length is that of all others."""
+        return self.tracker.hotness(self._heats.get(key) or self.tracker.heat_of(key), 1)
 
     def coldest(self, most: int, protected: set[OffloadKey]) -> list[OffloadKey]:
         """Returns at most `most` evictable chunks, coldest first."""
-        found: dict[OffloadKey, tuple[int, int, OffloadKey]] = {}
-        spared = []
-        while self._heap and len(found) < most:
-            entry = heapq.heappop(self._heap)
-            key = entry[2]
-            if key not in self._evictable or key in found:
-                continue
-            if entry != self._heat(key):
-                # a hotter chunk has an entry of its own; one that lost its count has none
-                if self._heat(key) < entry:
-                    heapq.heappush(self._heap, self._heat(key))
-                continue
-            if key in protected:
-                spared.append(entry)
-            else:
-                found[key] = entry
-        for entry in (*found.values(), *spared):
-            heapq.heappush(self._heap, entry)
-        return list(found)
+        return self._order.first(most, protected)
 
     def get(self, key: OffloadKey) -> ChunkStatus | None:
         return self._chunks.get(key)
@@ -154,13 +132,12 @@ class HotCachePolicy(CachePolicy):
     def insert(self, key: OffloadKey, chunk: ChunkStatus, *_request: ReqContext) -> None:
         # vLLM 0.33 also says whose chunk it is, 0.32 does not
         self._chunks[key] = chunk
-        self._last.setdefault(key, self._requests)
+        self._heats[key] = self.tracker.heat_of(key)
         if chunk.ref_cnt == 0:
             self.mark_evictable(key)
 
     def remove(self, key: OffloadKey) -> None:
-        del self._chunks[key]
-        self._last.pop(key, None)
+        del self._chunks[key], self._heats[key]
         self._evictable.discard(key)
 
     def touch(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
@@ -191,36 +168,17 @@ class HotCachePolicy(CachePolicy):
 
     def clear(self) -> None:
         self._chunks.clear()
-        self._last.clear()
+        self._heats.clear()
         self._evictable.clear()
-        self._heap.clear()
+        self._order.rekey(())
 
     def mark_evictable(self, key: OffloadKey) -> None:
         self._evictable.add(key)
-        self._push(key)
+        self._reorder(key)
 
     def mark_non_evictable(self, key: OffloadKey) -> None:
         self._evictable.discard(key)
 
-    def _note(self, keys: Iterable[OffloadKey]) -> None:
-        for key in keys:
-            if key not in self._chunks:
-                continue
-            self._last[key] = self._requests
-            if key in self._evictable:
-                self._push(key)
-
-    def _push(self, key: OffloadKey) -> None:
-        if len(self._heap) > 2 * len(self._chunks) + 1024:
-            self._rekey()
-        heapq.heappush(self._heap, self._heat(key))
-
-    def _rekey(self) -> None:
-        self._heap = [self._heat(key) for key in self._evictable]
-        heapq.heapify(self._heap)
-
-    def _heat(self, key: OffloadKey) -> tuple[int, int, OffloadKey]:
-        last = self._last[key]
-        # all clocks tick at the same time
-        ages = self._requests // _REQUESTS_PER_AGE - last // _REQUESTS_PER_AGE
-        return self._uses.of(key) * max(0, self.max_age - ages), last, key
+    def _reorder(self, key: OffloadKey) -> None:
+        if key in self._evictable:
+            self._order.put(key)

@@ -1,26 +1,18 @@
 """Watches the scheduler's cache and reports what changed. Everything here runs on the engine's thread."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from reprise_vllm.checkpoints.side_groups import SideBlocks
+from reprise_callbacks import CallbackSender
 from reprise_vllm.reporting.pool_observer import PoolObserver
-from reprise_vllm.reporting.step_report import StepReport
+from reprise_vllm.reporting.step_report import StepReport, Stored
 from reprise_vllm.reporting.watched_group import WatchedGroup
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.core.kv_cache_utils import KVCacheBlock
     from vllm.v1.request import Request
-
-
-class Reports(Protocol):
-    """Receives the reports of steps."""
-
-    def report(self, report: StepReport, facts: int = 1) -> None: ...
-
-    def cleared(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +35,26 @@ class CacheWatcher:
     duplicates, and blocks that are evicted and computed again within a step, need no counting.
     """
 
-    def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: Reports) -> None:
+    def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: CallbackSender) -> None:
         self._pool = pool
         self._group = group
         self._reports = reports
         self._observer = PoolObserver(pool, self._block_evicted, self._cleared)
         # keys of the blocks evicted in this step
         self._evicted: list[bytes] = []
-        # requests whose full blocks are not all cached yet, with these blocks' hashes and the last block's key
-        self._prefilling: dict[str, tuple[Request, Sequence[bytes], bytes]] = {}
+        # requests whose full blocks are not all cached yet, with these blocks' hashes and what is reused
+        self._prefilling: dict[str, tuple[Request, Sequence[bytes], Sequence[int]]] = {}
         # how many blocks were reported for each running request
         self._reported: dict[str, int] = {}
-        self._reused: dict[str, tuple[int, int]] = {}
 
     def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
         """Blocks were allocated to the request, for the first time or again after a preemption."""
         hashes = self._hashes_of(request, reuse)
-        if reuse is not None:
-            self._reused[request.request_id] = (reuse.reused, reuse.recomputed)
+        reused = () if reuse is None else (reuse.reused, reuse.recomputed)
         if hashes:
-            self._prefilling[request.request_id] = (request, hashes, self._group.key_of(hashes[-1]))
-        elif reuse is not None:
-            reused = {request.request_id: (reuse.reused, reuse.recomputed)}
-            self._reports.report(StepReport(stored=((request.request_id, ()),), reused=reused))
+            self._prefilling[request.request_id] = request, hashes, reused
+        elif reused:
+            self._reports.report(StepReport(stored=[Stored(request.request_id, (), reused)]))
 
     def end_step(self) -> None:
         """Reports what has changed since the last step."""
@@ -76,12 +65,10 @@ class CacheWatcher:
         if self._evicted:
             lost = [key for key in self._evicted if is_cached(key) is None]
             self._evicted.clear()
-        taken = self._take_stored(is_cached) if self._prefilling else ()
-        stored = [(request.request_id, hashes) for request, hashes in taken]
+        stored = self._take_stored(is_cached) if self._prefilling else ()
         if lost or stored:
-            reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
-            facts = len(lost) + sum(len(hashes) for _, hashes in stored)
-            self._reports.report(StepReport(lost, stored, reused, self._sides_of(taken)), facts)
+            facts = len(lost) + sum(len(one.hashes) for one in stored)
+            self._reports.report(StepReport(lost, stored), facts)
 
     def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
         """
@@ -91,7 +78,6 @@ class CacheWatcher:
         """
         request_id = request.request_id
         self._prefilling.pop(request_id, None)
-        self._reused.pop(request_id, None)
         reported = self._reported.pop(request_id, None)
         hashes = self._hashes_of(request, reuse)
         blocks = len(hashes)
@@ -104,9 +90,8 @@ class CacheWatcher:
         while blocks and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
             blocks -= 1
         if blocks != reported or has_sides:
-            stored = hashes[:blocks]
-            sides = self._sides_of([(request, stored)])
-            self._reports.report(StepReport(stored=((request_id, stored),), sides=sides), blocks + 1)
+            stored = self._stored(request, hashes[:blocks])
+            self._reports.report(StepReport(stored=[stored]), blocks + 1)
 
     def stop(self) -> None:
         """Detaches from the engine's pool."""
@@ -117,26 +102,25 @@ class CacheWatcher:
         hashes = self._group.hashes_of(request)
         return hashes if reuse is None else hashes[: reuse.exact // self._group.block_size]
 
-    def _take_stored(self, is_cached: Callable[[bytes], object]) -> "list[tuple[Request, Sequence[bytes]]]":
+    def _take_stored(self, is_cached: Callable[[bytes], object]) -> list[Stored]:
         # if the last block is cached, all are
+        key_of = self._group.key_of
         stored = [
-            (request, hashes)
-            for request, hashes, last_key in self._prefilling.values()
-            if is_cached(last_key) is not None
+            self._stored(request, hashes, reused)
+            for request, hashes, reused in self._prefilling.values()
+            if is_cached(key_of(hashes[-1])) is not None
         ]
-        for request, hashes in stored:
-            del self._prefilling[request.request_id]
-            self._reported[request.request_id] = len(hashes)
+        for one in stored:
+            del self._prefilling[one.engine_id]
+            self._reported[one.engine_id] = len(one.hashes)
         return stored
 
-    def _sides_of(self, stored: "Sequence[tuple[Request, Sequence[bytes]]]") -> Mapping[str, SideBlocks]:
-        sides, size = self._group.sides, self._group.block_size
-        if sides is None:
-            return {}
-        is_cached = self._pool.cached_block_hash_to_block.get_one_block
-        return {
-            request.request_id: sides.blocks_of(request, len(hashes) * size, is_cached) for request, hashes in stored
-        }
+    def _stored(self, request: "Request", hashes: Sequence[bytes], reused: Sequence[int] = ()) -> Stored:
+        sides, held = self._group.sides, None
+        if sides is not None:
+            is_cached = self._pool.cached_block_hash_to_block.get_one_block
+            held = sides.blocks_of(request, len(hashes) * self._group.block_size, is_cached)
+        return Stored(request.request_id, hashes, reused, held)
 
     def _block_evicted(self, block: "KVCacheBlock") -> None:
         key = block.block_hash

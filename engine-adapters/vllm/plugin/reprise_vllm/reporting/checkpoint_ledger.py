@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from reprise_vllm.checkpoints.side_groups import SideBlocks, SideGroups
 from reprise_vllm.reporting.prefix_ledger import Node, PrefixLedger
+from reprise_vllm.reporting.watched_group import SideBlocks, SideGroups
 
 _GROUP_BYTES = 4
 _Shared = dict[Node, tuple[list[int], list[int]]]

@@ -1,14 +1,12 @@
 """Decides whether and where to report, from the environment and from what the engine offers."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import wraps
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
-from reprise_vllm.reporting.cache_watcher import CacheWatcher
+from reprise_vllm.engine.contained import contained
+from reprise_vllm.reporting.cache_watcher import CacheWatcher, Reuse
 from reprise_vllm.reporting.step_report import StepTranslator
 from reprise_vllm.reporting.watched_group import find_watched_group
 
@@ -16,48 +14,60 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.request import Request
 
 URL = "REPRISE_CALLBACK_URL"
 TOKEN = "REPRISE_CALLBACK_TOKEN"
 RANK = "{rank}"
 
 
-@dataclass(frozen=True, slots=True)
 class Reporting:
-    """A watched cache, and the sender of its reports."""
+    """A watched cache, and the sender of its reports. A fault in our code ends it, not the engine."""
 
-    watcher: CacheWatcher
-    sender: CallbackSender
-    logger: Logger
-    facts: dict[str, Any] | None
-    """what snapshots tell of the layers whose checkpoints are reported"""
+    def __init__(
+        self, watcher: CacheWatcher, sender: CallbackSender, logger: Logger, checkpoints: dict[str, Any] | None
+    ) -> None:
+        self._watcher: CacheWatcher | None = watcher
+        self._sender, self._logger = sender, logger
+        self._facts: dict[str, Any] = {}
+        self.checkpoints = checkpoints
+        """what snapshots tell of the layers whose checkpoints are reported"""
 
-    def end(self, *, wait: bool) -> None:
+    @contained("scheduling")
+    def scheduled(self, request: "Request", reuse: Reuse | None) -> None:
+        """Implements `update_state_after_alloc`."""
+        if self._watcher is not None:
+            self._watcher.scheduled(request, reuse)
+
+    @contained("a step")
+    def end_step(self) -> None:
+        """Implements `build_connector_meta` and `take_events`."""
+        if self._watcher is not None:
+            self._watcher.end_step()
+
+    @contained("the end of a request")
+    def finished(self, request: "Request", reuse: Reuse | None) -> None:
+        """Implements `request_finished`."""
+        if self._watcher is not None:
+            self._watcher.finished(request, reuse)
+
+    def describe(self, facts: dict[str, Any]) -> None:
+        """Adds to the facts about the engine that snapshots carry."""
+        self._facts = self._facts | facts
+        self._sender.describe(self._facts)
+
+    def end(self, *, wait: bool = True) -> None:
         """Detaches from the engine, sends the remaining reports to the proxy and stops the heartbeats."""
-        self.watcher.stop()
-        self.sender.close(wait=wait)
+        if self._watcher is not None:
+            watcher, self._watcher = self._watcher, None
+            watcher.stop()
+            self._sender.close(wait=wait)
 
-    def give_up(self) -> None:
+    def give_up(self, _: str) -> None:
         """Like `end`, but tells the proxy not to rely on earlier reports, and does not make the engine wait."""
-        self.sender.cleared()
+        self._logger.exception("reprise: reporting ends because of a fault in the plugin; the engine goes on")
+        self._sender.cleared()
         self.end(wait=False)
-
-
-def ends_reporting(method: Callable[..., None]) -> Callable[..., None]:
-    """For methods of the owner of `_reporting`: a fault in our code ends reporting, not the engine."""
-
-    @wraps(method)
-    def guarded(self: Any, *arguments: Any) -> None:
-        if self._reporting is None:
-            return
-        try:
-            method(self, *arguments)
-        except Exception:
-            reporting, self._reporting = self._reporting, None
-            reporting.logger.exception("reprise: reporting ends because of a fault in the plugin; the engine goes on")
-            reporting.give_up()
-
-    return guarded
 
 
 def start_reporting(

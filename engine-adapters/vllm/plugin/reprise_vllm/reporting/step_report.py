@@ -1,28 +1,38 @@
 """What an engine step changed, as the engine's thread reports it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_vllm.checkpoints.side_groups import SideBlocks
 from reprise_vllm.reporting.checkpoint_ledger import CheckpointLedger
 from reprise_vllm.reporting.prefix_ledger import PrefixLedger
-from reprise_vllm.reporting.request_ids import reported_id
-from reprise_vllm.reporting.watched_group import WatchedGroup
+from reprise_vllm.reporting.watched_group import SideBlocks, WatchedGroup
+
+_RANDOM = re.compile(r"-[0-9a-f]{8}$")
+_SAMPLE = re.compile(r"(\d+)_(?=(?:chatcmpl|cmpl)-|resp_)")
+_PROMPT = re.compile(r"cmpl-(.*)-(\d+)$", re.DOTALL)
+_CHAT = "chatcmpl-"
 
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
+class Stored(NamedTuple):
+    """A request's cached prefix."""
+
+    engine_id: str
+    hashes: Sequence[bytes]
+    """of its blocks"""
+    reused: Sequence[int] = ()
+    """tokens reused at another position, and reusable tokens that were recomputed, if any"""
+    sides: SideBlocks | None = None
+    """what the groups beside full attention hold, if it is known what they must hold"""
+
+
+class StepReport(NamedTuple):
     """Raw facts of a step. The sender's thread works out which requests they affect."""
 
     lost: Sequence[bytes] = ()
     """keys (hash and group) of evicted blocks that have no copy left"""
-    stored: Sequence[tuple[str, Sequence[bytes]]] = ()
-    """the engine's request ids, each with the block hashes of its cached prefix"""
-    reused: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """by request: tokens reused at another position, and reusable tokens that were recomputed"""
-    sides: Mapping[str, SideBlocks] = field(default_factory=dict)
-    """by request: what the groups beside full attention hold, if it is known what they must hold"""
+    stored: Sequence[Stored] = ()
 
 
 class StepTranslator:
@@ -48,9 +58,9 @@ class StepTranslator:
             if self._checkpoints:
                 self._checkpoints.lose_sides(report.lost)
         told = [
-            (request_id, len(hashes) * self._block_size, report.reused.get(engine_id, ()))
-            for engine_id, hashes in report.stored
-            if (request_id := self._store(engine_id, hashes, report)) is not None
+            (request_id, len(one.hashes) * self._block_size, one.reused)
+            for one in report.stored
+            if (request_id := self._store(one)) is not None
         ]
         checkpoints = self._checkpoints.take_reports() if self._checkpoints else {}
         for request_id, tokens, reused in told:
@@ -65,17 +75,38 @@ class StepTranslator:
     def forget_all(self) -> None:
         self._ledger.clear()
 
-    def _store(self, engine_id: str, hashes: Sequence[bytes], report: StepReport) -> str | None:
+    def _store(self, one: Stored) -> str | None:
         """Returns the id to report; None if there is none."""
-        request_id = reported_id(engine_id, self._has_random_suffix)
+        request_id = reported_id(one.engine_id, self._has_random_suffix)
         if request_id is not None:
-            blocks = report.sides.get(engine_id)
-            if blocks is None:
-                self._ledger.store(request_id, hashes)
+            if one.sides is None:
+                self._ledger.store(request_id, one.hashes)
             else:
-                self._checkpoints.store_sides(request_id, blocks)
+                self._checkpoints.store_sides(request_id, one.sides)
         return request_id
 
     def _tokens_of(self, nodes: int) -> int:
         tokens = nodes * self._node_tokens
         return tokens - tokens % self._block_size
+
+
+def reported_id(request_id: str, has_random_suffix: bool = True) -> str | None:
+    """
+    Returns the id that reprise sent as `X-Request-Id`, followed by `-1`, `-2` … for further prompts of one request.
+
+    Returns None for further samples of a prompt (n > 1), which add nothing new. Ids that reprise did not assign are
+    returned as the API shows them.
+    """
+    # `chatcmpl-ID-1a2b3c4d`, `cmpl-ID-0-1a2b3c4d`; samples are `0_chatcmpl-…`
+    external = _RANDOM.sub("", request_id) if has_random_suffix else request_id
+    sample = _SAMPLE.match(external)
+    if sample:
+        if int(sample[1]) > 0:
+            return None
+        external = external[sample.end() :]
+    if external.startswith(_CHAT):
+        return external[len(_CHAT) :]
+    prompt = _PROMPT.match(external)
+    if prompt:
+        return prompt[1] if prompt[2] == "0" else f"{prompt[1]}-{prompt[2]}"
+    return external

@@ -11,9 +11,9 @@ from typing import Any
 from vllm.utils.import_utils import resolve_obj_by_qualname
 from vllm.v1.attention.backends.registry import AttentionBackendEnum
 
-from reprise_vllm.select_pages.register_backends import BACKENDS
-from reprise_vllm.select_pages.worker.page_worker import begin_selection, is_wanted
-from reprise_vllm.select_pages.worker.step import STEP
+from reprise_vllm.select_pages import BACKENDS
+from reprise_vllm.select_pages.page_worker import begin_selection, is_wanted
+from reprise_vllm.select_pages.tables import STEP
 
 
 def __getattr__(name: str) -> type:

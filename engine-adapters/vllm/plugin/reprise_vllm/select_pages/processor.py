@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.select_pages.wishes.asked_ratio import MALFORMED, asked_ratio
-from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_settings.page_settings import MALFORMED, asked_ratio
+from reprise_vllm.select_pages.page_worker import page_worker
 from reprise_vllm.usage.figures import NAMED
 
 if TYPE_CHECKING:
@@ -53,15 +53,8 @@ class PageProcessor(*_kinds()):
         return self._worker is None or not self._worker.settings.backtracks
 
     def update_state(self, batch_update: "BatchUpdate | None") -> None:
-        if batch_update is None or self._worker is None:
-            return
-        rows = self._worker.rows
-        for row in batch_update.removed:
-            rows.remove(row)
-        for row, params, *_ in batch_update.added:
-            self._add(row, params)
-        for one, two, direction in batch_update.moved:
-            rows.move(one, two, is_swap=direction.name == "SWAP")
+        if batch_update is not None and self._worker is not None:
+            self._worker.rows.follow(batch_update, lambda row, params, *_: self._add(row, params))
 
     def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
         if self._worker is not None:
@@ -81,7 +74,7 @@ class PageProcessor(*_kinds()):
 
     def _add(self, holder: int, params: "SamplingParams | None") -> None:
         worker = self._worker
-        ratio = asked_ratio(params.extra_args if params else None, worker.settings)
+        ratio = asked_ratio(params.extra_args if params else None, worker.settings.min_ratio)
         if ratio == MALFORMED:
             worker.rows.counts["pages_stock", MALFORMED] += 1
             ratio = None

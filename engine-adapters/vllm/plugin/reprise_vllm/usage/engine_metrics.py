@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics, KVConnectorStats
 
-from reprise_settings.reuse_counters import REUSE_COUNTERS
+from reprise_settings.reuse_counters import DIVERGENCE, REUSE_COUNTERS
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -31,18 +31,13 @@ _COUNTERS = REUSE_COUNTERS | {
     "pages_refused": ("page_refusals", "Times that selection ended for good.", "reason"),
 }
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-_NATS = (0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 _HISTOGRAMS = {
     "answer": (
-        "vllm:reprise_time_to_first_token_seconds",
+        "time_to_first_token_seconds",
         "Seconds from a request's arrival to its first token: stock, cold, reused or late.",
         _SECONDS,
     ),
-    "divergence": (
-        "vllm:reprise_check_divergence",
-        "KL divergence of a first token's distribution under reuse from full attention's, in nats.",
-        _NATS,
-    ),
+    "divergence": DIVERGENCE,
 }
 
 
@@ -80,7 +75,9 @@ class ReuseMetrics(KVConnectorPromMetrics):
             for what, (name, text, kind) in _COUNTERS.items()
         }
         self._histograms = {
-            what: self._histogram_cls(name=name, documentation=text, buckets=buckets, labelnames=[*labels, "kind"])
+            what: self._histogram_cls(
+                name=f"vllm:reprise_{name}", documentation=text, buckets=buckets, labelnames=[*labels, "kind"]
+            )
             for what, (name, text, buckets) in _HISTOGRAMS.items()
         }
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from pages_engine import BLOCK, prompt
 from reuse_model import ON_A_GPU, VOCABULARY, make_model
 
+from reprise_settings.page_settings import PageSettingError
 from reprise_vllm.calibrate.__main__ import main
 from reprise_vllm.calibrate.prompts import read_prompts
-from reprise_vllm.select_pages.wishes.settings import PageSettingError, PageSettings
-from reprise_vllm.select_pages.wishes.thresholds import CalibrationError, Recorded, read_thresholds, thresholds_of
+from reprise_vllm.select_pages.settings import PageSettings
+from reprise_vllm.select_pages.thresholds import CalibrationError, Recorded, read_thresholds, thresholds_of
 
 TOKENS = 100
 PROMPTS = [prompt(seed, 40 + 30 * seed) for seed in range(5)]

@@ -5,8 +5,8 @@ import random
 import pytest
 from vllm.v1.core.block_pool import BlockPool
 
-from reprise_vllm.engine.free_blocks import next_blocks
 from reprise_vllm.hotness.free_queue import HotFreeQueue
+from reprise_vllm.reuse.scheduler.page_tier import next_blocks
 
 
 @pytest.mark.parametrize("is_hot", [False, True], ids=["vLLM's queue", "by hotness"])

@@ -15,7 +15,6 @@ from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
 from reprise_vllm.hotness import prove_queue
-from reprise_vllm.hotness.block_uses import BlockUses
 from reprise_vllm.hotness.eviction import EvictionSettingError, wants_hotness
 from reprise_vllm.hotness.free_queue import HotFreeQueue
 from reprise_vllm.hotness.prove_queue import find_queue_fault
@@ -104,14 +103,6 @@ def test_the_operator_asks_for_it_by_name():
     assert not wants_hotness({"eviction": "stock"})
     with pytest.raises(EvictionSettingError, match=r"eviction is 'hot'.*stock, hotprefix"):
         wants_hotness({"eviction": "hot"})
-
-
-def test_of_what_nobody_asks_for_any_more_a_bounded_number_is_known():
-    uses = BlockUses(100)
-    for i in range(1000):
-        uses.add([i, "often"])
-    assert len(uses._recent) + len(uses._older) <= 200
-    assert (uses.of("often"), uses.of(0), uses.of(999)) == (1000, 0, 1)
 
 
 @settings(max_examples=60, deadline=None)

@@ -100,11 +100,11 @@ def test_where_there_is_no_room_it_has_to_be_hotter_than_the_coldest():
 def test_a_chunk_whose_count_was_dropped_can_still_be_evicted():
     manager = HotOffloadingManager(2, admission=0)
     host, policy = Host(manager), manager._policy
-    policy._uses._capacity = 4
+    policy.tracker._capacity = 4
     host.serve(1, 2)
     # two generations of others push out the counts of both, within one age
     for number in range(10, 18):
-        policy._uses.add([key(number)])
+        policy.tracker.use(key(number))
     assert policy.uses_of(key(1)) == 0
     assert host.serve(3) == [3]
 
@@ -135,13 +135,13 @@ def test_vllms_counts_hold_and_what_goes_is_the_coldest(seed, capacity, admissio
     chance = random.Random(seed)
     manager, policy = host.manager, host.manager._policy
     for _ in range(120):
-        before = {one: policy._heat(one) for one in policy._chunks}
+        before = {one: (policy.hotness_of(one), policy._order._entries[one]) for one in policy._chunks}
         asked = chance.sample(range(16), chance.randrange(1, 4))
         host.serve(*asked)
         gone = before.keys() - policy._chunks.keys()
         kept = (before.keys() & policy._chunks.keys()) - {key(number) for number in asked}
         if gone and kept:
-            assert max(before[one][:2] for one in gone) <= max(before[one][:2] for one in kept)
+            assert max(before[one] for one in gone) <= max(before[one] for one in kept)
         assert len(policy._chunks) + manager._get_num_free_chunks() == capacity
         assert manager._num_evictable_cache_chunks == len(policy._evictable) == len(policy._chunks)
         assert len({chunk.chunk_id for chunk in policy._chunks.values()}) == len(policy._chunks)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_vllm.reporting.request_ids import reported_id
+from reprise_vllm.reporting.step_report import reported_id
 
 _ids = st.text(min_size=1, max_size=20)
 _random = st.text("0123456789abcdef", min_size=8, max_size=8)

@@ -2,7 +2,7 @@
 
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
-from reprise_vllm.reporting.request_ids import reported_id
+from reprise_vllm.reporting.step_report import reported_id
 
 
 def test_a_response_has_an_id_of_vllms_own_and_its_turns_are_numbered() -> None:

@@ -14,7 +14,7 @@ from streams_double import EventDouble, StreamsDouble, on_streams
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.streams import SideStream
-from reprise_vllm.reuse.rows.late_loads import LateLoads
+from reprise_vllm.reuse.worker.late_loads import LateLoads
 
 ROW = 2 * 2 * 32 * 4 + 20
 

@@ -32,9 +32,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
 def collected(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> ReuseStats:
     """What vLLM collects during a test that begins with empty caches, and in which every row costs the same."""
     engine.reset()
-    engine.side.take_stats()
+    engine.reuse.observations.take()
     engine.reuse.costs = engine.worker.costs = EVEN
-    collected, take = ReuseStats({}), engine.side.take_stats
+    collected, take = ReuseStats({}), engine.reuse.observations.take
 
     def take_stats() -> ReuseStats | None:
         stats = take()
@@ -42,7 +42,7 @@ def collected(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> ReuseSt
             collected.aggregate(stats)
         return stats
 
-    monkeypatch.setattr(engine.side, "take_stats", take_stats)
+    monkeypatch.setattr(engine.reuse.observations, "take", take_stats)
     return collected
 
 

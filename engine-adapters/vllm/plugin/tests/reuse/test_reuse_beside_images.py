@@ -10,9 +10,9 @@ from reuse_model import ReusingEngine
 from reuse_prompts import DOCUMENTS, FIRST, OTHER, difference, said, tokens
 from served_models import SEEING, make_served_model, options_of, start_quickly
 
-from reprise_vllm.engine.model_parts import _check_what_images_leave, rotary_of_runner
+from reprise_settings import NotSupportedError
+from reprise_vllm.engine.model_parts import _check_what_images_leave
 from reprise_vllm.engine.nested_forward import NestedForward, _rest_of
-from reprise_vllm.engine.supported import NotSupportedError
 
 PAD, BEGIN, END = 512, 514, 515
 SEES = {
@@ -146,8 +146,3 @@ def test_a_model_that_keeps_what_it_sees_in_a_way_that_is_not_known_is_refused()
     model.seen = [torch.zeros(3)]
     with pytest.raises(NotSupportedError, match="Module keeps seen between"):
         _check_what_images_leave(model)
-
-
-def test_pages_are_not_chosen_by_keys_turned_back_where_images_move_positions(engine):
-    with pytest.raises(NotSupportedError, match="M-RoPE"):
-        rotary_of_runner()

@@ -15,7 +15,8 @@ import reprise_vllm
 from reprise_reuse.methods import METHODS, Method
 from reprise_reuse.pieces import Load, Piece
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
-from reprise_vllm.engine.supported import NotSupportedError, check_config
+from reprise_settings import NotSupportedError
+from reprise_vllm.engine.supported import check_config
 from reprise_vllm.reuse.messages import WorkerReport
 
 REUSING = {**REPRISE, "kv_connector_extra_config": {"reuse": {"host_bytes": 8 << 20}}}
@@ -73,7 +74,7 @@ def test_a_request_whose_claim_found_no_room_and_is_gone_is_computed_under_publi
     public = list(request.block_hashes)
     assert side.claim(request, 0)[0] > 256 and request.block_hashes != public
     # no blocks were allocated, and in the next step nothing is left to reuse
-    side.state._catalogue.clear()
+    side._catalogue.clear()
     assert side.claim(request, 0) == (0, False)
     assert request.block_hashes == public and request.cache_salt is None
     engine.close()

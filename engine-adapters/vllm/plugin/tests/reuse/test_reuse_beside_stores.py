@@ -11,8 +11,9 @@ from vllm.distributed.kv_transfer.kv_connector.v1.nixl import NixlPullConnector,
 from vllm.distributed.kv_transfer.kv_connector.v1.offloading_connector import OffloadingConnector
 from vllm.distributed.kv_transfer.kv_connector.v1.simple_cpu_offload_connector import SimpleCPUOffloadConnector
 
+from reprise_settings import NotSupportedError
 from reprise_vllm.connector import RepriseConnector
-from reprise_vllm.engine.supported import NotSupportedError, check_siblings
+from reprise_vllm.engine.supported import check_siblings
 
 
 def test_beside_a_connector_that_stores_by_tokens_nothing_is_reused(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from reuse_prompts import (
 from vllm.v1.request import Request
 
 from reprise_reuse.rows import row_choice
+from reprise_vllm.reuse.scheduler.asked import Asked
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 
@@ -125,8 +126,8 @@ def test_the_default_ratio_holds_where_a_request_says_nothing(engine):
 
 def test_rows_are_chosen_by_the_question_that_a_request_names(engine, monkeypatch):
     engine.ask([FIRST])
-    asked, load = [], engine.reuse._load
-    monkeypatch.setattr(engine.reuse, "_load", lambda one, claim, *rest: (asked.append(claim), load(one, claim, *rest)))
+    asked, load = [], Asked.load
+    monkeypatch.setattr(Asked, "load", lambda one, claim, at: (asked.append(claim), load(one, claim, at))[1])
     engine.ask([OTHER], {"reuse": 0.15, "question": [2, 20]})
     assert [list(claim.question) for claim in asked] == [list(range(2, 20))]
     assert engine.counts()["tokens", "recomputed"] > 0

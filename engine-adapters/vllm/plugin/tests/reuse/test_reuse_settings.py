@@ -10,8 +10,8 @@ import torch
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.prompts.wishes import read_wish
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, read_settings, tokens_in
-from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reuse.scheduler.asked import namespace_of
+from reprise_vllm.scheduler_side import warn_of_unknown
 
 
 @pytest.mark.parametrize("extra", [{}, {"reuse": None}, {"reuse": False}])

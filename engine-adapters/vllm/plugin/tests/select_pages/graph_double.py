@@ -13,10 +13,10 @@ from vllm.v1.attention.backend import CommonAttentionMetadata
 
 from reprise_pages.selectors import AttentionMass
 from reprise_vllm.select_pages import backends
-from reprise_vllm.select_pages.wishes.settings import PageSettings
-from reprise_vllm.select_pages.worker.check_engine import Shape
-from reprise_vllm.select_pages.worker.selection import PageSelection
-from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
+from reprise_vllm.select_pages.check_engine import Shape
+from reprise_vllm.select_pages.selection import PageSelection
+from reprise_vllm.select_pages.settings import PageSettings
+from reprise_vllm.select_pages.sparse_rows import SparseRows
 
 PAGE, HEADS, GROUP, DIM, LAYERS, ROWS, SLOTS, PAGES = 16, 2, 2, 16, 2, 8, 4, 40
 SHAPE = Shape(PAGE, HEADS, DIM, GROUP, DIM**-0.5, PAGES, ROWS)

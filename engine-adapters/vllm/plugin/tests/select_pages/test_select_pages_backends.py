@@ -6,9 +6,8 @@ from vllm.v1.attention.backends.registry import AttentionBackendEnum
 from vllm.v1.sample.logits_processor.interface import LogitsProcessor
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
 
-from reprise_vllm.select_pages import backends
+from reprise_vllm.select_pages import BACKENDS, backends, register_backends
 from reprise_vllm.select_pages.processor import PageProcessor
-from reprise_vllm.select_pages.register_backends import BACKENDS, register_backends
 
 
 def stock(name: str) -> type:

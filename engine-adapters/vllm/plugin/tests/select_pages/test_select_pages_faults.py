@@ -8,7 +8,7 @@ import torch
 from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 
-from reprise_vllm.select_pages.worker import page_worker
+from reprise_vllm.select_pages import page_worker
 
 PROMPTS = [prompt(seed, 300 + 50 * seed) for seed in range(4)]
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pages_engine import BLOCK, PagesEngine, prompt
 from reuse_model import make_model
 
-from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures
-from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
-from reprise_vllm.usage.figures import FIGURES, NAMED, PAGE_FIGURES, RECOMPUTED, of_prompt, take_figures
+from reprise_vllm.select_pages.sparse_rows import SparseRows
+from reprise_vllm.usage.figures import FIGURES, NAMED, PAGE_FIGURES, RECOMPUTED, RequestFigures, of_prompt, take_figures
 from reprise_vllm.usage.prompt_tokens_details import CachedTokens, report_in_usage
 
 NAMES, SLOTS = 4, 2

@@ -10,8 +10,8 @@ from pages_engine import PagesEngine, prompt
 from served_models import describe, start_quickly
 
 from reprise_pages.affinity import KeyAffinity
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.select_pages.worker.check_engine import check_engine
+from reprise_settings import NotSupportedError
+from reprise_vllm.select_pages.check_engine import check_engine
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "windows alone (Mistral 7B 0.1)": ("MistralConfig", {"sliding_window": 64}, "attention that is not full"),

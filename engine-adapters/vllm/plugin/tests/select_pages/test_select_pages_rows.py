@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprise_vllm.select_pages.wishes.asked_ratio import MALFORMED, asked_ratio
-from reprise_vllm.select_pages.wishes.settings import PageSettingError, PageSettings
-from reprise_vllm.select_pages.worker.sparse_rows import NONE, SparseRows
+from reprise_settings.page_settings import MALFORMED, PageSettingError, asked_ratio
+from reprise_vllm.select_pages.settings import PageSettings
+from reprise_vllm.select_pages.sparse_rows import NONE, SparseRows
 
 ROWS, SLOTS = 6, 3
 actions = st.one_of(
@@ -70,7 +70,7 @@ def test_a_place_that_is_not_seen_for_long_gives_its_slot_to_a_new_request():
     ],
 )  # fmt: skip
 def test_what_a_request_asks_for_is_read_within_the_operators_bounds(given_, ratio):
-    assert asked_ratio(given_, PageSettings()) == ratio
+    assert asked_ratio(given_, PageSettings().min_ratio) == ratio
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 
-from reprise_vllm.select_pages.worker import check_engine
+from reprise_vllm.select_pages import check_engine
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 PROMPT = prompt(3, 500)
@@ -120,13 +120,13 @@ def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model, 
         documents = [prompt(20 + i, 150) for i in range(4)]
         first, other = (sum((documents[i] for i in order), prompt(1, 64)) for order in ((0, 1, 2, 3), (2, 0, 3, 1)))
         engine.ask([first], tokens=4)
-        state = engine.core.scheduler.connector._on_scheduler.state
+        state = engine.core.scheduler.connector._on_scheduler
         assert state.is_ready and state.refusal is None
         both = {"kv_transfer_params": {"reprise": {"reuse": 1.0}}, "reprise_pages": 0.25}
         before = state.counts["tokens", "recomputed"]
         # rows are recomputed by the engine's attention, next to a sparse request that decodes
         # through stock builders: ours share the step's tables
-        ((_, builder),) = get_kv_transfer_group()._on_worker._worker.forward._builders
+        ((_, builder),) = get_kv_transfer_group()._on_worker.forward._builders
         assert not hasattr(builder, "selection")
         answers = engine.llm.generate(
             [{"prompt_token_ids": one} for one in (PROMPT, [*other, *prompt(2, 40)])],

@@ -11,12 +11,15 @@ from reprise_reuse.costs import Costs
 from reprise_reuse.pieces import GroupBlocks, Load, Piece
 from reprise_reuse.prompts.claims import Claim, piece_of
 from reprise_reuse.prompts.storing import Computed
-from reprise_reuse.prompts.wishes import Wish
+from reprise_reuse.prompts.users import store_of
+from reprise_reuse.prompts.wishes import Wish, read_wish
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.segments.eviction_order import PROBATION
 from reprise_reuse.work import RowWork
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
+from reprise_vllm.usage.prompt_tokens_details import prefill_stats
 
 if TYPE_CHECKING:
     from vllm.v1.request import Request
@@ -96,6 +99,15 @@ class Asked:
     is_counted: bool = False
     is_stored: bool = False
 
+    @staticmethod
+    def of(request: "Request", settings: ReuseSettings) -> "Asked":
+        """Reads what a new request asks for."""
+        wish = read_wish(request.kv_transfer_params, settings, request.num_prompt_tokens)
+        return Asked(
+            request, wish, namespace_of(request), store_of(request.cache_salt, settings),
+            why_stock(request) or wish.stock_because, public=list(request.block_hashes), salt=request.cache_salt,
+        )  # fmt: skip
+
     @property
     def kind(self) -> str:
         """What became of it: `stock`, `cold` where nothing was found, `reused`, or `late` over several steps."""
@@ -133,8 +145,37 @@ class Asked:
             self.private_from, self.request.cache_salt = None, self.salt
             go_on_from(self.request, self.public)
 
+    def note_tokens(self, claim: Claim | None) -> None:
+        """Notes what is to become of a prompt that reuses rows of an earlier turn or of a claim, also for its usage."""
+        self.is_counted = True
+        self.earlier_reused = self.cached - self.earlier.exact_tokens if self.earlier else 0
+        self.cached_exact = self.cached - self.earlier_reused
+        self.exact = self.cached_exact + (claim.exact if claim else 0)
+        self.reused = self.earlier_reused + (claim.reused if claim else 0)
+        self.recomputed = claim.budget if claim else 0
+        self._put_in_usage()
+
+    def lose_tokens(self, rows: int) -> None:
+        """Notes that so many rows of its claim were missing, or not loaded at all, and are computed like any others."""
+        for name, least in (("reused", self.earlier_reused), ("recomputed", 0), ("exact", self.cached_exact)):
+            taken = min(rows, getattr(self, name) - least)
+            setattr(self, name, getattr(self, name) - taken)
+            rows -= taken
+        self._put_in_usage()
+
+    def _put_in_usage(self) -> None:
+        """Has usage report what is noted, unless the first token, with which it is reported, was computed already."""
+        request = self.request
+        if request.prefill_stats is not None:
+            request.prefill_stats = prefill_stats(request.num_prompt_tokens, self.cached, self.exact, self.reused)
+
     def load(self, claim: Claim, blocks: GroupBlocks) -> Load:
-        """Returns what fills a claim's rows."""
+        """Returns what fills a claim's rows, and notes what becomes of the prompt."""
+        self.is_loading = self.is_late
+        self.fetching.clear()
+        if claim.exact_end < claim.end:
+            known = claim.exact_end if self.exact_tokens is None else self.exact_tokens
+            self.exact_tokens = min(claim.exact_end, known)
         return Load(
             self.request.request_id, prompt_of(self.request), blocks, claim.begin, claim.end, self.pieces,
             claim.question, claim.budget, claim.method, self.is_late, claim.seconds.question, claim.seconds.load,

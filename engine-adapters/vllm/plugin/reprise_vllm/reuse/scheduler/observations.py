@@ -2,13 +2,14 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from reprise_reuse.prompts.claims import Seconds
 from reprise_vllm.reuse.messages import WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked
-from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens
+from reprise_vllm.usage.engine_metrics import ReuseStats
+
+Counts = Counter[tuple[str, str]]
+"""by (what, kind)"""
 
 
 class Observations:
@@ -40,7 +41,9 @@ class Observations:
         self._answering[asked.request.request_id] = asked
         if asked.is_counted:
             return
-        count_stock_tokens(self.counts, asked)
+        stats = asked.request.prefill_stats
+        exact = stats.num_cached_tokens if stats is not None else 0
+        self._count_tokens(asked, exact=exact)
         if asked.unclaimed_because is not None:
             self.counts["stock", asked.unclaimed_because] += 1
 
@@ -53,14 +56,22 @@ class Observations:
                 del self._answering[request_id]
 
     def finished(self, asked: Asked) -> None:
-        """The request has ended, perhaps before its first token."""
+        """The request has ended, perhaps before its first token. By now it is known what was lost of its claim."""
         self.step_processed()
         self._answering.pop(asked.request.request_id, None)
+        if asked.is_counted:
+            self._count_tokens(asked, exact=asked.exact, reused=asked.reused, recomputed=asked.recomputed)
 
-    def take(self) -> Mapping[tuple[str, str], Any]:
-        """Returns counts and lists of values since the last call."""
+    def take(self) -> ReuseStats | None:
+        """Returns counts and lists of values since the last call, or None if there are none."""
         fresh, values = self.counts - self._taken, self._values
         if fresh:
             self._taken = self.counts.copy()
         self._values = {}
-        return {**fresh, **values}
+        return (
+            ReuseStats({"/".join(name): one for name, one in {**fresh, **values}.items()}) if fresh or values else None
+        )
+
+    def _count_tokens(self, asked: Asked, **by_kind: int) -> None:
+        cold = asked.request.num_prompt_tokens - sum(by_kind.values())
+        self.counts.update({("tokens", kind): count for kind, count in {**by_kind, "cold": cold}.items()})

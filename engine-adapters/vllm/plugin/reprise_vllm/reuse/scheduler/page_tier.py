@@ -1,6 +1,6 @@
 """The scheduler's side of segments that are kept in the engine's own pages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +8,6 @@ import numpy as np
 from reprise_reuse.pieces import Move
 from reprise_reuse.rows.cache_slots import cache_slots
 from reprise_reuse.segments import Catalogue, Segment
-from reprise_vllm.engine.free_blocks import next_blocks
 from reprise_vllm.reporting.pool_observer import PoolObserver
 
 if TYPE_CHECKING:
@@ -111,6 +110,19 @@ class PageTier:
             self._catalogue.drop(segment)
         self._leaving.clear()
         self._catalogue.vacate_all()
+
+
+def next_blocks(pool: "BlockPool | None", count: int) -> Iterator[int]:
+    """Yields the ids of the free blocks that vLLM hands out next, `count` at most; none without a pool."""
+    if pool is None:
+        return
+    queue = pool.free_block_queue
+    block, end = queue.fake_free_list_head.next_free_block, queue.fake_free_list_tail
+    for _ in range(count):
+        if block is None or block is end:
+            return
+        yield block.block_id
+        block = block.next_free_block
 
 
 def _move_of(segment: Segment, pages: np.ndarray) -> Move:

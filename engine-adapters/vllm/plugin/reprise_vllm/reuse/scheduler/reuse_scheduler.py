@@ -11,27 +11,26 @@ import numpy as np
 from reprise_reuse.costs import EVEN
 from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.pieces import Check, GroupBlocks
-from reprise_reuse.prompts.claims import Claim, make_claim, why_unclaimed
+from reprise_reuse.prompts.claims import make_claim, why_unclaimed
 from reprise_reuse.prompts.storing import Storing
-from reprise_reuse.prompts.users import may_reuse, store_of
-from reprise_reuse.prompts.wishes import read_wish
+from reprise_reuse.prompts.users import may_reuse
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found
 from reprise_settings.reuse_settings import ReuseSettings
+from reprise_vllm.engine.cache_resets import before_resets, free_loading, is_running
+from reprise_vllm.engine.contained import contained
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
 from reprise_vllm.engine.window_blocks import WindowBlocks
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.scheduler.asked import Asked, Limits, delays_others, namespace_of, prompt_of, why_stock
+from reprise_vllm.reuse.scheduler.asked import Asked, Limits, delays_others, prompt_of
 from reprise_vllm.reuse.scheduler.continuations import Continuations
-from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
-from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
 from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
-    from vllm.v1.core.kv_cache_manager import KVCacheManager
+    from vllm.v1.core.kv_cache_manager import KVCacheBlocks, KVCacheManager
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.request import Request
 
@@ -46,7 +45,6 @@ class ReuseScheduler:
 
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
         self._settings = settings
-        self.offer = settings.offer
         self._limits = limits
         # files of earlier runs may exist, so names start at the current time
         self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size)
@@ -73,6 +71,17 @@ class ReuseScheduler:
         """Whether the self-test has passed on all ranks."""
         return self.refusal is None and self._ready_ranks >= self._limits.ranks
 
+    @property
+    def offer(self) -> dict[str, float | bool] | None:
+        """What is reported to the proxy: how much of what is reused is recomputed; None if nothing is reused."""
+        return self._settings.offer if self.is_ready else None
+
+    def give_up(self, doing: str) -> None:
+        """Ends reuse after a fault: existing claims are still filled, but no new ones are made."""
+        self._logger.exception("reprise: nothing is reused any more because of a fault in %s", doing)
+        self.refusal = f"a fault in {doing}"
+
+    @contained("watching the block pool")
     def watch(self, pool: "BlockPool") -> None:
         """Leaves new segments in the engine's pages until these are handed out, if that can be observed.
 
@@ -82,25 +91,25 @@ class ReuseScheduler:
         if not (self._limits.disk_tokens or self._limits.has_windows or self._settings.remote):
             self._pages.watch(pool)
 
-    def watch_windows(self, manager: "KVCacheManager") -> None:
-        """Prepares to keep blocks that layers with windows would give back."""
+    @contained("watching the blocks of layers with windows")
+    def watch_manager(self, manager: "KVCacheManager") -> None:
+        """Gives loads back before resets, and prepares to keep blocks that layers with windows would give back."""
+        before_resets(manager, lambda: self.give_loads_back(manager))
         if self._limits.has_windows:
             self._windows.bind(manager)
 
+    @contained("taking a request")
     def begin(self, request: "Request") -> None:
         """Registers a new request, and reads what it asks for."""
-        wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
-        because = why_stock(request) or wish.stock_because
-        asked = Asked(request, wish, namespace_of(request), store_of(request.cache_salt, self._settings), because)
-        asked.public, asked.salt = list(request.block_hashes), request.cache_salt
-        self._asked[request.request_id] = asked
-        if because or self.refusal:
-            self.counts["stock", because or "refused"] += 1
+        asked = self._asked[request.request_id] = Asked.of(request, self._settings)
+        if asked.stock_because or self.refusal:
+            self.counts["stock", asked.stock_because or "refused"] += 1
         elif self.is_ready:
             self._go_on(asked)
             prompt = prompt_of(request)
             self._remote.look_up(request.request_id, asked, prompt, lambda: self._find(asked, prompt, 0), self.costs)
 
+    @contained("claiming", (0, False))
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
         """Returns how many tokens after the first `cached` ones vLLM need not compute, and if that takes several steps.
 
@@ -141,8 +150,8 @@ class ReuseScheduler:
         asked.is_late |= self._limits.copies_beside and delays_others(claim, self.costs, self._asked.values())
         return claim.end - cached, asked.is_late
 
-    def allocated(self, request: "Request", blocks: GroupBlocks, external: int) -> None:
-        """Blocks were allocated to the request. We must fill `external` tokens of them."""
+    def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
+        """Blocks were allocated to the request. We must fill `external` tokens of them, so a fault ends the engine."""
         asked = self._asked.get(request.request_id)
         if asked is None:
             return
@@ -152,12 +161,23 @@ class ReuseScheduler:
             asked.give_back(claim)
             claim = None
         if claim is not None:
-            self._load(asked, claim, blocks)
+            self._step.loads.append(asked.load(claim, blocks.get_block_ids()))
+            self._seconds_claimed += 0 if asked.is_late else claim.seconds.load
+            self.observations.predicted(claim.seconds)
+            self._catalogue.use(one.segment for one in claim.found)
         if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
-            note_tokens(asked, claim)
+            asked.note_tokens(claim)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
+        if not self._complete_step(output):
+            # the loads already promised
+            self._step = ReuseStep(loads=self._step.loads)
+        step, self._step = self._step, ReuseStep()
+        return None if step.is_empty else step
+
+    @contained("storing", otherwise=False)
+    def _complete_step(self, output: "SchedulerOutput") -> bool:
         self._step.moves += self._pages.take_moves()
         for request_id, count in output.num_scheduled_tokens.items():
             asked, held = self._asked.get(request_id), self._windows.release(request_id)
@@ -170,20 +190,25 @@ class ReuseScheduler:
             # what layers with windows hold of a prompt's part is gone before its end is computed
             if asked.is_stored or self._limits.has_windows:
                 self._store(asked, output.kv_connector_block_state.get_block_ids(request_id), done, held)
-        self._end_storing()
-        self.counts["segments", "evicted"] = self._catalogue.evicted
+        # averaging may have brought segments from pages to host memory
+        self._step.moves += self._pages.take_moves()
+        self._disk.write(self._storing.changed, self._step)
+        self._remote.share(self._storing.shared)
+        self._storing.end_step()
+        for kind, count in {**self._storing.counts, "evicted": self._catalogue.evicted}.items():
+            self.counts["segments", kind] = count
         self._step.dropped_files += self._catalogue.take_dropped_files()
         self._step.remote = self._remote.take_orders(is_reset=self._step.is_reset)
         self._step.copies = self._pages.copy_ahead(self.costs.rows_beside(output.total_num_scheduled_tokens))
         self._seconds_claimed = 0.0
-        step, self._step = self._step, ReuseStep()
-        return None if step.is_empty else step
+        return True
 
-    def abandon_step(self) -> ReuseStep | None:
-        """Returns the loads already promised in this step, after `end_step` has failed; None if there are none."""
-        loads, self._step = self._step.loads, ReuseStep()
-        return ReuseStep(loads=loads) if loads else None
+    @contained("noting answers")
+    def answered(self) -> None:
+        """A step's output has been processed."""
+        self.observations.step_processed()
 
+    @contained("ending a request", otherwise=0)
     def finished(self, request: "Request") -> int:
         """Forgets a request that has ended, aborted or not, and remembers its turn if later prompts may continue it.
 
@@ -195,8 +220,6 @@ class ReuseScheduler:
         self.observations.finished(asked)
         self._remote.forget(request.request_id)
         self._windows.release(request.request_id)
-        if asked.is_counted:
-            count_tokens(self.counts, asked)
         if asked.is_late:
             self._step.aborted.append(request.request_id)
         turn = asked.turn(self._limits.block_size)
@@ -204,6 +227,7 @@ class ReuseScheduler:
             self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
         return asked.recomputed
 
+    @contained("hearing a worker")
     def heard(self, report: WorkerReport) -> None:
         """Processes a report from the workers."""
         self._ready_ranks += report.ready
@@ -216,31 +240,31 @@ class ReuseScheduler:
         self.observations.heard(report)
         for request_id, rows in report.missed.items():
             if request_id in self._asked:
-                lose_tokens(self._asked[request_id], rows)
+                self._asked[request_id].lose_tokens(rows)
                 self._asked[request_id].is_given_up = self._limits.has_windows
 
-    def reuse_of(self, request_id: str) -> Reuse | None:
+    def reuse_of(self, request: "Request") -> Reuse | None:
         """Returns how much of the request differs from full attention, or None if nothing does."""
-        if (asked := self._asked.get(request_id)) is None or asked.exact_tokens is None:
+        if (asked := self._asked.get(request.request_id)) is None or asked.exact_tokens is None:
             return None
         return Reuse(asked.exact_tokens, asked.reused, asked.recomputed)
 
+    @contained("giving loads back")
     def give_loads_back(self, manager: "KVCacheManager") -> None:
-        """Gives up the loads that are open, if nothing else holds blocks, so that vLLM can reset its prefix cache.
-
-        Their requests are scheduled anew.
-        """
-        for asked in give_up_loads(manager, self._asked.values()):
-            self._step.aborted.append(asked.request.request_id)
-            asked.is_given_up = self._limits.has_windows
+        """Gives up open loads, so that vLLM can reset its cache, unless requests run. Theirs are scheduled anew."""
+        if is_running(asked.request for asked in self._asked.values()):
+            return
+        for request_id, asked in self._asked.items():
+            if asked.is_loading and free_loading(manager, asked.request):
+                asked.is_loading = asked.is_counted = False
+                asked.is_given_up = self._limits.has_windows
+                self._step.aborted.append(request_id)
 
     def reset(self) -> None:
         """Forgets everything stored, as `/reset_prefix_cache` requests."""
         self._catalogue.clear()
         self._continuations.clear()
         self._step.is_reset = True
-
-    # ---- conversations
 
     def _go_on(self, asked: Asked) -> None:
         """Makes vLLM look up a prompt that starts with an approximate turn under the hashes of that turn's blocks.
@@ -252,8 +276,6 @@ class ReuseScheduler:
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.go_on(*known, self._limits.block_size)
 
-    # ---- claims
-
     def _find(self, asked: Asked, prompt: np.ndarray, cached: int) -> list[Found]:
         """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
         at = (self._catalogue.version, cached)
@@ -261,21 +283,6 @@ class ReuseScheduler:
             found = self._catalogue.find(asked.namespace, prompt, cached)
             asked.found = (at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)])
         return asked.found[1]
-
-    def _load(self, asked: Asked, claim: Claim, blocks: GroupBlocks) -> None:
-        """Schedules the load that fills a claim's rows."""
-        self._step.loads.append(asked.load(claim, blocks))
-        asked.is_loading = asked.is_late
-        if not asked.is_late:
-            self._seconds_claimed += claim.seconds.load
-        self.observations.predicted(claim.seconds)
-        self._catalogue.use(one.segment for one in claim.found)
-        asked.fetching.clear()
-        if claim.exact_end < claim.end:
-            known = claim.exact_end if asked.exact_tokens is None else asked.exact_tokens
-            asked.exact_tokens = min(claim.exact_end, known)
-
-    # ---- what is stored
 
     def _store(self, asked: Asked, blocks: GroupBlocks, done: int, held: int | None) -> None:
         """Stores rows of a prompt, computed as far as `done`. held: from which row on its blocks were held."""
@@ -289,12 +296,3 @@ class ReuseScheduler:
         save = self._storing.store(asked.computed(blocks, done, begin, held))
         if save is not None:
             self._step.saves.append(save)
-
-    def _end_storing(self) -> None:
-        # averaging may have brought segments from pages to host memory
-        self._step.moves += self._pages.take_moves()
-        self._disk.write(self._storing.changed, self._step)
-        self._remote.share(self._storing.shared)
-        for kind, count in self._storing.counts.items():
-            self.counts["segments", kind] = count
-        self._storing.end_step()

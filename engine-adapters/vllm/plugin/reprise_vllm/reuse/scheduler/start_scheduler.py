@@ -3,28 +3,25 @@
 from logging import Logger
 from typing import TYPE_CHECKING
 
+from reprise_reuse.segments.cut import line_ends
+from reprise_reuse.work import RowWork, even_keys_of
+from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
-from reprise_vllm.engine.model_parts import even_keys, load_tokenizer
+from reprise_vllm.engine.model_parts import load_tokenizer
 from reprise_vllm.engine.private_hashes import check_privacy
-from reprise_vllm.engine.supported import NotSupportedError, check_config, layer_groups
-from reprise_vllm.reuse.row_shape import row_shape_of
+from reprise_vllm.engine.supported import check_config, layer_groups
+from reprise_vllm.reuse.scheduler.asked import Limits
+from reprise_vllm.reuse.scheduler.reuse_scheduler import ReuseScheduler
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import KVCacheConfig
 
-    from reprise_vllm.reuse.scheduler.reuse_scheduler import ReuseScheduler
-
 
 def start_scheduler(
     config: "VllmConfig", cache_config: "KVCacheConfig", settings: ReuseSettings, logger: Logger
-) -> "ReuseScheduler | None":
+) -> ReuseScheduler | None:
     """Creates the scheduler's side. Returns None, and logs why, if this engine cannot reuse."""
-    from reprise_reuse.segments.cut import line_ends
-    from reprise_reuse.work import RowWork
-    from reprise_vllm.reuse.scheduler.asked import Limits
-    from reprise_vllm.reuse.scheduler.reuse_scheduler import ReuseScheduler
-
     try:
         check_config(config)
         groups = layer_groups(cache_config)
@@ -35,7 +32,12 @@ def start_scheduler(
     # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
     check_memory(settings.host_bytes)
-    row = row_shape_of(config, groups, settings)
+    model = config.model_config
+    row = groups.row_shape(model.dtype, settings.host_dtype)
+    even_keys = even_keys_of(
+        model.hf_text_config, model.get_hidden_size(), getattr(model.hf_text_config, "num_attention_heads", None),
+        model.get_total_num_kv_heads(), model.get_head_size(),
+    )  # fmt: skip
     limits = Limits(
         host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
         disk_tokens=tokens_in("disk_bytes", settings.disk_bytes, row) if settings.disk else 0,
@@ -47,7 +49,7 @@ def start_scheduler(
         device_blocks=cache_config.num_blocks,
         row_bytes=row.bytes,
         copies_beside=config.device_config.device_type == "cuda",
-        work=RowWork(even_keys(config)) if settings.ratio_of == "work" else RowWork(),
+        work=RowWork(even_keys) if settings.ratio_of == "work" else RowWork(),
     )
     logger.info(
         "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",

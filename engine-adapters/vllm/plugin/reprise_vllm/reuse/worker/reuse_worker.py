@@ -31,14 +31,13 @@ from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
+from reprise_vllm.engine.supported import LayerGroups
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.rows.late_loads import LateLoads
-from reprise_vllm.reuse.rows.moving_rows import MovingRows
+from reprise_vllm.reuse.worker.late_loads import LateLoads
+from reprise_vllm.reuse.worker.moving_rows import MovingRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
-
-    from reprise_vllm.engine.supported import LayerGroups
 
 
 class ReuseWorker:
@@ -51,7 +50,7 @@ class ReuseWorker:
     """
 
     def __init__(
-        self, config: "VllmConfig", groups: "LayerGroups", blocks: int, caches: dict[str, torch.Tensor],
+        self, config: "VllmConfig", groups: LayerGroups, blocks: int, caches: dict[str, torch.Tensor],
         parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None,
         remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
@@ -99,8 +98,9 @@ class ReuseWorker:
     def prepare(self, step: ReuseStep) -> None:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
         # the step may write to pages that were given back at a reset
-        for request_id in step.aborted:
-            self._abort(request_id)
+        for opened in [one for request_id in step.aborted for one in self._late.of(request_id)]:
+            self._late.end(opened)
+            self._loaded.add(opened.load.request_id)
         if step.loads:
             # of copies that loads may read now
             self._lose_changed()
@@ -293,8 +293,3 @@ class ReuseWorker:
         opened.has_failed = True
         self.report.missed[load.request_id] = load.end - load.begin
         self.failed.add(load)
-
-    def _abort(self, request_id: str) -> None:
-        for opened in self._late.of(request_id):
-            self._late.end(opened)
-            self._loaded.add(request_id)

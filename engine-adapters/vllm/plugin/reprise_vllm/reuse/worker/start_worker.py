@@ -1,34 +1,59 @@
 """Checks whether an engine can reuse, and creates a worker's side of reuse."""
 
+from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
 
+import torch
+from vllm.distributed.kv_transfer import get_kv_transfer_group
+
+from reprise_reuse.disk.model_fingerprint import fingerprint_of
+from reprise_reuse.host_store import slots_in
+from reprise_reuse.remote.tiers import open_tiers
+from reprise_reuse.start import measure_costs
+from reprise_reuse.start.prove_reuse import prove_reuse
+from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.model_parts import model_parts
-from reprise_vllm.engine.supported import check_config, layer_groups
-from reprise_vllm.reuse.row_shape import row_shape_of
+from reprise_vllm.engine.supported import check_config, check_siblings, layer_groups
+from reprise_vllm.reuse.messages import WorkerReport
+from reprise_vllm.reuse.worker.choose_kernels import choose_kernels
+from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
 if TYPE_CHECKING:
-    import torch
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import KVCacheConfig
 
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
-
 
 def start_worker(
-    config: "VllmConfig",
-    cache_config: "KVCacheConfig",
-    caches: "dict[str, torch.Tensor]",
-    settings: ReuseSettings,
+    config: "VllmConfig", cache_config: "KVCacheConfig", caches: dict[str, torch.Tensor], settings: ReuseSettings,
     logger: Logger,
-) -> "ReuseWorker":
-    """Creates a worker's side. Raises `NotSupportedError` if this engine cannot reuse."""
-    from reprise_reuse.disk.model_fingerprint import fingerprint_of
-    from reprise_reuse.host_store import slots_in
-    from reprise_reuse.remote.tiers import open_tiers
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+) -> ReuseWorker | WorkerReport:  # fmt: skip
+    """Creates a worker's side if its self-test passes. Otherwise returns why not, to be reported."""
+    try:
+        check_siblings(get_kv_transfer_group())
+        worker = _create(config, cache_config, caches, settings, logger)
+        size, blocks = worker.groups.spec.block_size, cache_config.num_blocks
+        choose_kernels(worker, blocks, size, logger)
+        vocabulary = config.model_config.get_vocab_size()
+        prove_reuse(worker, vocabulary, size, blocks)
+        worker.costs = measure_costs.measure_costs(worker, vocabulary, size, blocks, logger)
+    except (NotSupportedError, NotProvenError) as error:
+        return WorkerReport(refusals=[str(error)])
+    except Exception as error:
+        logger.exception("reprise: the self-test of reuse failed")
+        return WorkerReport(refusals=[f"the self-test failed: {error}"])
+    # what the self-test counted is nobody's load
+    worker.report = WorkerReport(ready=1, costs=worker.costs)
+    worker.tiers.restore(worker.report)
+    return worker
 
+
+def _create(
+    config: "VllmConfig", cache_config: "KVCacheConfig", caches: dict[str, torch.Tensor], settings: ReuseSettings,
+    logger: Logger,
+) -> ReuseWorker:  # fmt: skip
     check_config(config)
     groups = layer_groups(cache_config)
     parts = model_parts(config, [name for group in groups for name in group.names])
@@ -44,13 +69,9 @@ def start_worker(
             # what is not quantised is told by its data type
             *([format] if (format := config.cache_config.cache_dtype).startswith("fp8") else []),
         )
-        described = config.model_config.hf_config.to_dict()
-
-        def fingerprint() -> str:
-            return fingerprint_of(parts.model, described, *facts)
-
+        fingerprint = partial(fingerprint_of, parts.model, config.model_config.hf_config.to_dict(), *facts)
         disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
-    slots = slots_in(settings.host_bytes, row_shape_of(config, groups, settings))
+    slots = slots_in(settings.host_bytes, groups.row_shape(config.model_config.dtype, settings.host_dtype))
     return ReuseWorker(
         config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, remote, logger
     )  # fmt: skip

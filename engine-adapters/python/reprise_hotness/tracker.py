@@ -1,8 +1,9 @@
 """How often and how recently each prefix was requested, evicted prefixes included (HotPrefix §3.2)."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
-from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
+from reprise_hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
 
 # Eight bits would allow 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
 # would outlive a prefix requested three times, and a few-shot load would get fewer hits than with LRU.
@@ -26,7 +27,7 @@ class Heat:
 
 class HotnessTracker:
     """
-    Maps the digest of a prefix to its heat.
+    Maps the digest of a prefix to its heat, of prefixes that are not cached any more, too.
 
     Time is counted in requests: all tensor-parallel ranks see the same requests in the same order, so they compute the
     same heat. Clocks need no updates: an entry stores the age of its last use. Memory is bounded by two generations:
@@ -37,10 +38,10 @@ class HotnessTracker:
         self, capacity: int = _CAPACITY, priority: str = EVICTION_PRIORITY, hotness: str = ADMISSION_HOTNESS,
         max_age: int = MAX_AGE,
     ) -> None:  # fmt: skip
-        self._capacity, self._max_age = capacity, max_age
+        self._capacity, self.max_age = capacity, max_age
         self._priority, self._hotness = parse_formula(priority), parse_formula(hotness)
-        self._recent: dict[bytes, Heat] = {}
-        self._older: dict[bytes, Heat] = {}
+        self._recent: dict[Hashable, Heat] = {}
+        self._older: dict[Hashable, Heat] = {}
         self._requests = 0
 
     @property
@@ -53,7 +54,11 @@ class HotnessTracker:
         self._requests += 1
         return self._requests % REQUESTS_PER_AGE == 0
 
-    def use(self, prefix: bytes, known: Heat | None) -> Heat:
+    def heat_of(self, prefix: Hashable) -> Heat:
+        """Returns the heat of a prefix; none if no request has used it, or that was long ago."""
+        return self._recent.get(prefix) or self._older.get(prefix) or Heat()
+
+    def use(self, prefix: Hashable, known: Heat | None = None) -> Heat:
         """A request used a prefix. One without its own heat inherits `known`, the heat of the node it was part of."""
         heat = self._recent.get(prefix) or self._older.get(prefix) or known or Heat()
         heat.frequency += 1
@@ -65,7 +70,7 @@ class HotnessTracker:
 
     def clock(self, heat: Heat) -> int:
         """Returns `max_age` after a use in the current age, minus one for each age since; at least 0."""
-        return max(0, self._max_age - (self.age - heat.age))
+        return max(0, self.max_age - (self.age - heat.age))
 
     def priority(self, heat: Heat, tokens: int) -> float:
         """Equation 5, or as configured: the lowest value is evicted first."""

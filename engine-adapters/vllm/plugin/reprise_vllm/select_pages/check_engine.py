@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from reprise_pages.selectors import AttentionMass
-from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError
+from reprise_settings import refuse
+from reprise_vllm.engine.supported import AS_COMPUTED
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -64,9 +65,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         and not isinstance(selector, AttentionMass)
         and has_full_graphs(config),
     }
-    for what, holds in reasons.items():
-        if holds:
-            raise NotSupportedError(f"{what} is not supported")
+    refuse(reasons)
 
 
 def shape_of(config: "VllmConfig", spec: "AttentionSpec", layer: Any) -> Shape:

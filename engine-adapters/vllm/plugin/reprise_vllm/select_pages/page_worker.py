@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from vllm.logger import init_logger
 
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.select_pages.wishes.settings import PageSettings, settings_of
-from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
+from reprise_settings import NotSupportedError
+from reprise_vllm.select_pages.settings import PageSettings, settings_of
+from reprise_vllm.select_pages.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
 
-    from reprise_vllm.select_pages.worker.selection import PageSelection
-    from reprise_vllm.select_pages.worker.uncertainty import Uncertain
+    from reprise_vllm.select_pages.selection import PageSelection
+    from reprise_vllm.select_pages.uncertainty import Uncertain
 
 logger = init_logger("vllm.reprise")
 
@@ -97,10 +97,10 @@ def _begin(
     worker: PageWorker, config: "VllmConfig", spec: "AttentionSpec", names: list[str], device: torch.device
 ) -> "PageSelection":
     from reprise_pages.selectors import make_selector
-    from reprise_vllm.engine.private_answers import check_private_answers
-    from reprise_vllm.select_pages.worker.check_engine import check_engine, has_full_graphs, shape_of
-    from reprise_vllm.select_pages.worker.selection import PageSelection
-    from reprise_vllm.select_pages.worker.uncertainty import Uncertain
+    from reprise_vllm.engine.private_hashes import check_private_answers
+    from reprise_vllm.select_pages.check_engine import check_engine, has_full_graphs, shape_of
+    from reprise_vllm.select_pages.selection import PageSelection
+    from reprise_vllm.select_pages.uncertainty import Uncertain
 
     settings = worker.settings
     if not worker.has_processor:

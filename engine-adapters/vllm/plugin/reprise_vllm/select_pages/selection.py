@@ -8,15 +8,14 @@ import numpy as np
 import torch
 
 from reprise_pages.choice import budget_pages
-from reprise_vllm.select_pages.wishes.settings import LEAST_SAVING, PageSettings
-from reprise_vllm.select_pages.worker.check_engine import Shape
-from reprise_vllm.select_pages.worker.chooser import PageChooser
-from reprise_vllm.select_pages.worker.proof import prove
-from reprise_vllm.select_pages.worker.sparse_rows import NONE, SparseRows
-from reprise_vllm.select_pages.worker.step import STEP, Only, SparseStep, Step
-from reprise_vllm.select_pages.worker.summaries import PageSummaries
-from reprise_vllm.select_pages.worker.tables import KernelTables
-from reprise_vllm.select_pages.worker.uncertainty import Uncertain
+from reprise_vllm.select_pages.check_engine import Shape
+from reprise_vllm.select_pages.chooser import PageChooser
+from reprise_vllm.select_pages.proof import prove
+from reprise_vllm.select_pages.settings import LEAST_SAVING, PageSettings
+from reprise_vllm.select_pages.sparse_rows import NONE, SparseRows
+from reprise_vllm.select_pages.summaries import PageSummaries
+from reprise_vllm.select_pages.tables import STEP, KernelTables, Only, SparseStep, Step
+from reprise_vllm.select_pages.uncertainty import Uncertain
 
 if TYPE_CHECKING:
     from vllm.v1.attention.backend import CommonAttentionMetadata

@@ -7,11 +7,10 @@ import torch
 
 from reprise_pages.choice import always_listed, best_pages
 from reprise_pages.selectors import AttentionMass
-from reprise_vllm.select_pages.wishes.settings import PageSettings
-from reprise_vllm.select_pages.worker.check_engine import Shape
-from reprise_vllm.select_pages.worker.step import SparseStep, Step
-from reprise_vllm.select_pages.worker.summaries import PageSummaries
-from reprise_vllm.select_pages.worker.tables import KernelTables
+from reprise_vllm.select_pages.check_engine import Shape
+from reprise_vllm.select_pages.settings import PageSettings
+from reprise_vllm.select_pages.summaries import PageSummaries
+from reprise_vllm.select_pages.tables import KernelTables, SparseStep, Step
 
 
 class PageChooser:

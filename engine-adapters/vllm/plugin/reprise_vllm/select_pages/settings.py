@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reprise_settings import SettingPlace
-from reprise_vllm.select_pages.wishes.thresholds import CalibrationError, read_thresholds
+from reprise_settings import page_settings as common
+from reprise_settings.page_settings import PageSettingError
+from reprise_vllm.select_pages.thresholds import CalibrationError, read_thresholds
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
 KEY = "pages"
-ASKED = "reprise_pages"
-"""key of the wish in a request's `vllm_xargs`"""
 
 LEAST_SAVING = 20_000_000_000
 """
@@ -20,38 +20,15 @@ what a GPU of 2024 reads in the time that choosing takes: the launches of three 
 less would do, which has not been measured
 """
 
-
-class PageSettingError(ValueError):
-    """An invalid setting; the message names it and says what is valid."""
-
-
 _PLACE = SettingPlace(KEY, PageSettingError, '{"min_ratio": 0.1}')
 
 
 @dataclass(frozen=True, slots=True)
-class PageSettings:
-    """Which requests have pages selected, and how."""
+class PageSettings(common.PageSettings):
+    """Which requests have pages selected, and how. With `every` 0, pages are chosen when one has filled."""
 
-    min_ratio: float = 0.1
-    """smallest share of its pages that a request may ask for"""
-    selector: str = "attention-mass"
-    """a name in `reprise_pages.selectors.SELECTORS`"""
-    grids: float = 0.5
-    """CHESS's share of grids to keep (rho_g)"""
-    chunks: float = 0.5
-    """CHESS's share of their chunks to keep (rho_c)"""
-    least_tokens: int = 4096
-    """shorter contexts stay dense: for them, reading less does not pay for choosing"""
     least_saving: int | None = None
     """bytes of cache that a step must leave unread, else it is dense; None: as `LEAST_SAVING` says, on a CPU 0"""
-    requests: int = 8
-    """at most this many requests are sparse at once, each with room for summaries; further ones stay dense"""
-    sinks: int = 1
-    """first pages, always read"""
-    recent: int = 2
-    """last complete pages, always read"""
-    every: int = 2
-    """steps between choices; 0: choose when a page has filled"""
     max_entropy: float | None = None
     """with `max_varentropy`: when a page fills, pages are chosen again only if its tokens exceeded both (CHESS, 3.3)"""
     max_varentropy: float | None = None
@@ -86,10 +63,6 @@ class PageSettings:
         return replace(self, max_entropy=max_entropy, max_varentropy=max_varentropy)
 
     def _check(self) -> None:
-        for name in ("min_ratio", "grids", "chunks"):
-            _PLACE.check_number(name, getattr(self, name), 0, 1)
-        for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
-            _PLACE.check_whole(name, getattr(self, name), least)
         if self.least_saving is not None:
             _PLACE.check_whole("least_saving", self.least_saving, 0)
         if (self.max_entropy is None) != (self.max_varentropy is None):
@@ -99,12 +72,7 @@ class PageSettings:
                 _PLACE.check_number(name, getattr(self, name), 0, 1000)
         if self.backtracks and self.every != 0:
             raise PageSettingError("pages.max_entropy is judged when a page fills: pages.every must be 0")
-        try:
-            from reprise_pages.selectors import SELECTORS
-        except ImportError as error:
-            raise PageSettingError("pages needs the package reprise-kernels: pip install ./kernels") from error
-        if self.selector not in SELECTORS:
-            raise PageSettingError(f"pages.selector is {self.selector!r}, it must be one of {', '.join(SELECTORS)}")
+        self.check(_PLACE, least_every=0)
 
 
 def settings_of(config: "VllmConfig") -> PageSettings | None:

@@ -9,7 +9,7 @@ import torch
 if TYPE_CHECKING:
     from vllm.v1.attention.backend import CommonAttentionMetadata
 
-    from reprise_vllm.select_pages.worker.selection import PageSelection
+    from reprise_vllm.select_pages.selection import PageSelection
 
 # relative to the largest number in a layer's output: another order of pages is another order of summation
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}

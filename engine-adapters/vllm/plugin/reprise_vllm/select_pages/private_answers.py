@@ -3,10 +3,10 @@
 from logging import Logger
 from typing import TYPE_CHECKING
 
-from reprise_vllm.engine.private_answers import keep_answer_private
+from reprise_settings.page_settings import ASKED, asked_ratio
+from reprise_vllm.engine.private_hashes import keep_answer_private
 from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.select_pages.wishes.asked_ratio import asked_ratio
-from reprise_vllm.select_pages.wishes.settings import ASKED, PageSettings
+from reprise_vllm.select_pages.settings import PageSettings
 
 if TYPE_CHECKING:
     from vllm.v1.request import Request
@@ -28,7 +28,7 @@ class PrivateAnswers:
     def begin(self, request: "Request") -> None:
         """Makes the answer private if the request asks for selection. If that fails, removes its wish for selection."""
         sampling = request.sampling_params
-        ratio = asked_ratio(sampling.extra_args if sampling else None, self._settings)
+        ratio = asked_ratio(sampling.extra_args if sampling else None, self._settings.min_ratio)
         if not isinstance(ratio, float):
             return
         try:

@@ -1,7 +1,8 @@
 """Tracks which running requests are sparse, where they are in the batch, and the state of each."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,15 @@ class SparseRows:
         self._stays += 1
         self._name(slot, None if name is None else (name, self._stays))
         return slot
+
+    def follow(self, update: Any, add: Callable[..., None]) -> None:
+        """Follows an update of model runner V1's batch. add: called with each new row, and what is told of it."""
+        for row in update.removed:
+            self.remove(row)
+        for row, *told in update.added:
+            add(row, *told)
+        for one, two, direction in update.moved:
+            self.move(one, two, is_swap=direction.name == "SWAP")
 
     def remove(self, holder: int) -> None:
         """Removes the request at `holder`."""

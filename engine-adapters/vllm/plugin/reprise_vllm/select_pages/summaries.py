@@ -8,7 +8,7 @@ import torch
 
 from reprise_pages.selectors import LayerSelector
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.select_pages.worker.check_engine import Shape
+from reprise_vllm.select_pages.check_engine import Shape
 
 _FEW_PAGES = 64
 """so few that launches, not bytes, take the time on a GPU"""

@@ -1,1 +1,0 @@
-"""The scheduler's side of page selection: private answers, and the sums of what workers count."""

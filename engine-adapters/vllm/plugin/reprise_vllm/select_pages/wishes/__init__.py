@@ -1,1 +1,0 @@
-"""What the operator and a request ask of page selection."""

@@ -1,1 +1,0 @@
-"""The workers' side of page selection: which pages a step reads."""
