@@ -90,7 +90,7 @@ export class ResultsFile {
   /** Reads the results that name their request. Throws a ConfigError if a line is none, unless it is an incomplete last one. */
   *#read(file: number): Generator<ReadResult & { readonly line: string; readonly customId: string }> {
     const { size } = fstatSync(file)
-    for (const { at, bytes } of byteLines(piecesOf(file))) {
+    for (const { at, bytes } of byteLines(this.path, piecesOf(file))) {
       const line = bytes.toString()
       if (line.trim() === '') continue
       const result = readResult(line)

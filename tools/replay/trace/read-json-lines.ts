@@ -35,7 +35,7 @@ export async function readJsonLines(file: string): Promise<JsonLines> {
   }
   const lines: Line[] = []
   // decoded one by one: all together may be longer than a string can be
-  for (const { number, bytes: line } of byteLines([bytes])) {
+  for (const { number, bytes: line } of byteLines(file, [bytes])) {
     // a byte order mark is not content
     const text = line.toString().replace(/^\uFEFF/, '')
     if (text.trim() !== '') lines.push(toLine(file, number, text))
