@@ -1,8 +1,8 @@
 import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { type EngineConnection, isGood, type Reply } from '../../engine-connection.ts'
 import { type Finding, fatal, ok, warning } from '../finding.ts'
 import type { ServedModel } from './check-models.ts'
-import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts.ts'
 
 /** What kind of engine is at a URL. */

@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
+import type { EngineConnection, Reply } from '../../engine-connection.ts'
 import { contextLengthOf, type ServedModel } from '../engine/check-models.ts'
-import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
 import { type Finding, fatal, ok } from '../finding.ts'
 import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { type ProbedEngine, probePrefixCache } from './probe-prefix-cache.ts'

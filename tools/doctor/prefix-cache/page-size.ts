@@ -1,8 +1,8 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
+import type { EngineConnection } from '../../engine-connection.ts'
 import { askTokens } from '../engine/check-token-endpoint.ts'
-import type { EngineConnection } from '../engine/engine-connection.ts'
 import { type DoctorOptions, type Finding, ok, warning } from '../finding.ts'
 import type { ProbedEngine } from './probe-prefix-cache.ts'
 
