@@ -1,7 +1,6 @@
 import { Ajv } from 'ajv'
 import type { ChatPrompt } from '../text/chat-template.ts'
 import { invalidBody } from './engine-error.ts'
-import type { TransferParams } from './read-wish.ts'
 
 /** The members that the emulator reads from any request; it ignores all others, as the engines do. */
 export interface CommonBody {
@@ -13,7 +12,7 @@ export interface CommonBody {
   /** SGLang. */
   rid?: string | null
   /** vLLM: a request's wishes for the KV connector. */
-  kv_transfer_params?: TransferParams | null
+  kv_transfer_params?: { reprise?: unknown } | null
   stream?: boolean | null
 }
 

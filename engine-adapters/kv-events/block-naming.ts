@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto'
-import { encodeCbor } from '../block-hash/cbor.ts'
-import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
-import { type VllmHashOptions, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import {
+  encodeCbor,
+  encodePickle,
+  type VllmHashOptions,
+  vllmBlockHashes,
+  vllmDefaultSeed,
+  vllmEventHash,
+} from '../block-hash/vllm-block-hash.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 
 /** Our name for a block: equal for a prompt's block and a reported block exactly if they are the same block. */

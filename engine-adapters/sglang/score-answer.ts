@@ -1,6 +1,12 @@
 import { isObject } from '../json-object.ts'
-import type { AnswerScores, AskScores, Members, ScoreAnswer } from '../scoring/answer-score.ts'
-import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+import {
+  type AnswerScores,
+  type AskScores,
+  type Members,
+  readScoredPrompt,
+  type ScoreAnswer,
+  type ScoredPrompt,
+} from '../scoring/scored-prompt.ts'
 
 /**
  * Scores an answer with SGLang 0.5.23. Its chat API scores no prompt; its own `/generate` does, from a token on, and takes

@@ -1,13 +1,14 @@
 import { isObject } from '../json-object.ts'
-import type {
-  AnswerScores,
-  AskScores,
-  Members,
-  ScoreAnswer,
-  ScoredAnswer,
-  ScoreQuestion,
-} from '../scoring/answer-score.ts'
-import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+import {
+  type AnswerScores,
+  type AskScores,
+  type Members,
+  readScoredPrompt,
+  type ScoreAnswer,
+  type ScoredAnswer,
+  type ScoredPrompt,
+  type ScoreQuestion,
+} from '../scoring/scored-prompt.ts'
 
 /**
  * Up to this many tokens, one request scores the whole prompt (`prompt_logprobs`). vLLM's memory plan leaves those logits

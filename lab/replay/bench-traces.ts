@@ -1,6 +1,5 @@
 import { ConfigError } from '#proxy/common/errors.ts'
-import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
-import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
+import { scheduleContexts, scheduleDepthFirst } from '#scheduler/schedule-contexts.ts'
 import { offlinePlans } from '#tools/replay/policies/offline-plans.ts'
 import type { PlanBatch, PlannedRequest } from '#tools/replay/policies/policy.ts'
 import { replayDefaults } from '#tools/replay/replay-options.ts'

@@ -53,7 +53,7 @@ async function runReplay(trace: string, options: GivenReplayOptions): Promise<vo
     process.stdout.write(`${JSON.stringify(report)}\n`)
     return
   }
-  const { renderReport } = await import('./report/render-report.ts')
+  const { renderReport } = await import('./report/replay-report.ts')
   process.stdout.write(renderReport(report))
 }
 
