@@ -172,13 +172,11 @@ const marked = {
 const sent = { type: 'object', required: ['path', 'body'], properties: { path: text, body: { type: 'object' } } }
 const stretch = { type: 'array', items: [text, { ...count, minimum: 1 }], minItems: 2, additionalItems: false }
 
-/** Reads a field of a line; undefined if it is missing or null. Throws a `ConfigError` if it is something else. */
-type FieldReader<T> = (line: Line, field: string) => T | undefined
-
 // 1e999 is no number: parsing turns it into infinity
 const ajv = new Ajv({ ...ownSchemas, strictTuples: false })
 
-function fieldReader<T>(schema: Schema, fault: string): FieldReader<T> {
+/** Reads a field of a line; undefined if it is missing or null. Throws a `ConfigError` if it is something else. */
+function fieldReader<T>(schema: Schema, fault: string): (line: Line, field: string) => T | undefined {
   return ({ where, fields }, field) => {
     const value = fields[field]
     if (value === undefined || value === null) return undefined
@@ -188,22 +186,21 @@ function fieldReader<T>(schema: Schema, fault: string): FieldReader<T> {
 }
 
 const notAName = 'is neither a string nor a number'
-const readName: FieldReader<Name> = fieldReader(name, notAName)
-const readText: FieldReader<string> = fieldReader(text, 'is not a string')
-const readTexts: FieldReader<Name[]> = fieldReader(list(name), 'is not a list of texts')
-const readNumber: FieldReader<number> = fieldReader({ type: 'number' }, 'is not a number')
-const readCount: FieldReader<number> = fieldReader(count, 'is not a whole number of at least 0')
-const readFlag: FieldReader<boolean> = fieldReader(flag, 'is neither true nor false')
-/** Reads a request as a client sent it. */
-const readSentRequest: FieldReader<SentRequest> = fieldReader(
+const readName = fieldReader<Name>(name, notAName)
+const readText = fieldReader<string>(text, 'is not a string')
+const readTexts = fieldReader<Name[]>(list(name), 'is not a list of texts')
+const readNumber = fieldReader<number>({ type: 'number' }, 'is not a number')
+const readCount = fieldReader<number>(count, 'is not a whole number of at least 0')
+const readFlag = fieldReader<boolean>(flag, 'is neither true nor false')
+const readSentRequest = fieldReader<SentRequest>(
   sent,
   'is not an object of a "path", a string, and a "body", an object',
 )
-const readStretches: FieldReader<[key: string, characters: number][]> = fieldReader(
+const readStretches = fieldReader<[key: string, characters: number][]>(
   { ...list(stretch), minItems: 1 },
   'is not a list of pairs of a string and a number of characters',
 )
-const readListField: FieldReader<ListField> = fieldReader(
+const readListField = fieldReader<ListField>(
   marked,
   'is not an object with "blocks" and "shortened", lists of ids and nulls, "labels", ids, "gaps", lists of ids, and "order_tokens"',
 )
