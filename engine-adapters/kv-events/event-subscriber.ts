@@ -86,15 +86,15 @@ export class EventSubscriber {
 
   async #read(): Promise<void> {
     for await (const frames of this.#socket) {
-      const sequence = readSequence(frames.at(-2))
-      if (sequence === undefined) {
+      const message = readMessage(frames)
+      if (!message || message === 'end') {
         this.#options.onFault(
           new KvEventError('A message has no sequence number, or a larger one than any engine reaches.'),
         )
         continue
       }
       this.#heardSinceCheck = true
-      this.#deliver(sequence, frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
+      this.#deliver(message, (at, batch) => this.#order.published(at, batch))
     }
   }
 
@@ -104,10 +104,8 @@ export class EventSubscriber {
     const take = (sequence: number, batch: KvEventBatch): void => this.#order.replayed(sequence, batch)
     let isWhole = false
     try {
-      isWhole = await askReplay(url, from, ({ sequence, payload }) => this.#deliver(sequence, payload, take), {
-        timeoutMilliseconds,
-        signal,
-      })
+      const onBatch = (message: SequencedPayload): void => this.#deliver(message, take)
+      isWhole = await askReplay(url, from, onBatch, { timeoutMilliseconds, signal })
     } catch (error) {
       this.#options.onFault(error)
     }
@@ -117,7 +115,7 @@ export class EventSubscriber {
   }
 
   /** Skips a batch that cannot be read; the next batch will show a gap. */
-  #deliver(sequence: number, payload: Uint8Array, take: (sequence: number, batch: KvEventBatch) => void): void {
+  #deliver({ sequence, payload }: SequencedPayload, take: (sequence: number, batch: KvEventBatch) => void): void {
     let batch: KvEventBatch
     try {
       batch = decodeBatch(payload)
@@ -185,9 +183,11 @@ export async function askReplay(
   options.signal.addEventListener('abort', close, { once: true })
   try {
     dealer.connect(url)
-    await dealer.send([Buffer.alloc(0), writeSequence(from)])
+    const asked = Buffer.alloc(sequenceBytes)
+    asked.writeBigUInt64BE(BigInt(from))
+    await dealer.send([Buffer.alloc(0), asked])
     for (;;) {
-      const batch = readReply(await dealer.receive())
+      const batch = readMessage(await dealer.receive())
       if (batch === 'end') return true
       if (batch) onBatch(batch)
     }
@@ -200,28 +200,16 @@ export async function askReplay(
   }
 }
 
-/** Reads the sequence from a frame; undefined if the frame is none, or holds a number that no engine reaches. */
-function readSequence(frame: Uint8Array | undefined): number | undefined {
-  const sequence = frame && readNumber(frame)
-  return sequence === undefined || sequence > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(sequence)
-}
-
-function readNumber({ buffer, byteOffset, length }: Uint8Array): bigint | undefined {
-  return length === sequenceBytes ? Buffer.from(buffer, byteOffset, length).readBigUInt64BE(0) : undefined
-}
-
-/** A reply is `["", topic, sequence, payload]`; vLLM before 0.25 sends no topic. */
-function readReply(frames: readonly Uint8Array[]): SequencedPayload | 'end' | undefined {
+/**
+ * Reads a message, whose last frames are the sequence and the payload: vLLM before 0.25 replays without a topic. `end`: of a
+ * replay. Undefined if it is none, or its sequence is a number that no engine reaches.
+ */
+function readMessage(frames: readonly Uint8Array[]): SequencedPayload | 'end' | undefined {
   const [frame, payload] = frames.slice(-2)
-  if (frame && readNumber(frame) === endOfReplay) return 'end'
-  const sequence = readSequence(frame)
-  return sequence === undefined || !payload ? undefined : { sequence, payload }
-}
-
-function writeSequence(sequence: number): Buffer {
-  const bytes = Buffer.alloc(sequenceBytes)
-  bytes.writeBigUInt64BE(BigInt(sequence))
-  return bytes
+  if (!payload || frame?.length !== sequenceBytes) return undefined
+  const sequence = Buffer.from(frame.buffer, frame.byteOffset, sequenceBytes).readBigUInt64BE()
+  if (sequence === endOfReplay) return 'end'
+  return sequence > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : { sequence: Number(sequence), payload }
 }
 
 /** Whether no message came in time (EAGAIN), or the socket was closed meanwhile. */

@@ -6,6 +6,7 @@ import {
   readScoredPrompt,
   type ScoreAnswer,
   type ScoredPrompt,
+  tokensIn,
 } from '../scoring/scored-prompt.ts'
 
 /**
@@ -45,9 +46,7 @@ function toTokenized(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unk
 }
 
 async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undefined> {
-  const said = await ask({ path: '/tokenize', body })
-  const tokens = isObject(said) ? said.tokens : undefined
-  return Array.isArray(tokens) && tokens.every((id) => Number.isInteger(id)) ? tokens : undefined
+  return tokensIn(await ask({ path: '/tokenize', body }))
 }
 
 /** Reads `[log p, id, text]` of each of the answer's tokens, the last ones of the prompt. */

@@ -61,7 +61,7 @@ async function runPlan(contexts: string, { out }: { out?: string }): Promise<voi
   endQuietlyOnClosedPipe()
   const { checkOutputs, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
   if (out !== undefined) checkOutputs([out], contexts)
-  const { plan } = await import('./plan.ts')
+  const { plan } = await import('./replay.ts')
   const lines = await plan(contexts, tell)
   if (out === undefined) process.stdout.write(lines.join(''))
   else writeFileAtOnce(out, lines)

@@ -6,16 +6,12 @@ import { ContextIndex } from '../paper/context-index.ts'
 import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
 import { type OnlinePolicy, type OrderingName, rankOrder, sortedOrder } from './policy.ts'
 
-const creators: Readonly<Record<OrderingName, () => OnlinePolicy>> = {
+/** Creates a policy without any history. Every run needs its own. */
+export const createOnlinePolicy: Readonly<Record<OrderingName, () => OnlinePolicy>> = {
   rank: () => alone(rankOrder),
   sorted: () => alone(sortedOrder),
   paper: () => new IndexPolicy(() => new ContextIndex()),
   reprise: () => new IndexPolicy(() => new PrefixOrdering()),
-}
-
-/** Creates a policy without any history. Every run needs its own. */
-export function createOnlinePolicy(name: OrderingName): OnlinePolicy {
-  return creators[name]()
 }
 
 /** Orders every request by itself, whatever was sent before. */

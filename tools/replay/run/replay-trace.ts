@@ -65,7 +65,7 @@ export function replayTrace(
 }
 
 function toPolicy(name: OrderingName): RivalPolicy {
-  return { name, online: createOnlinePolicy(name), offline: offlinePlans[name] }
+  return { name, online: createOnlinePolicy[name](), offline: offlinePlans[name] }
 }
 
 /** Throws a `ConfigError` unless the order sends each block exactly once. */
