@@ -7,7 +7,7 @@ import type { ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
 import type { Pass } from './passes.ts'
 import type { ResultsFile } from './results-file.ts'
-import { type SentChat, sendChat } from './send-request.ts'
+import { type SentChat, sendChat, toChatBody } from './send-request.ts'
 
 // a proxy that only puts blocks into their place
 const nothing = { reorder: false, annotate: false, dedup: false }
@@ -57,11 +57,16 @@ async function runPass(pass: Pass, { requests, settings, results, progress }: Ru
     for (const [i, request] of requests.entries()) {
       const known = results.get(pass.name, request.id)
       const answer = await sendChat(connection, {
-        ...toChat(pass, request, settings),
-        body: toBody(request, historyOf(requests, i, results)),
-        hasLogProbabilities: !results.hasRefusedLogProbabilities,
-        // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
-        ...(known ? { maxTokens: 5 } : {}),
+        name: `request ${request.id} of pass ${pass.name}`,
+        body: toChatBody(toBody(request, historyOf(requests, i, results)), {
+          model: settings.model,
+          // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
+          maxTokens: known ? 5 : settings.maxTokens,
+          cacheSalt: takesSalts(engine) ? `${settings.run}-${pass.name}-${request.tenant}` : undefined,
+          hasLogProbabilities: !results.hasRefusedLogProbabilities,
+        }),
+        headers: headersOf(request),
+        wait: settings.wait,
       })
       if (!known) results.add(pass.name, request.id, answer)
       progress.advance()
@@ -72,17 +77,10 @@ async function runPass(pass: Pass, { requests, settings, results, progress }: Ru
   }
 }
 
-function toChat(
-  pass: Pass,
-  { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
-  { engine, run, ...settings }: PassSettings,
-): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
+function headersOf({ conversation, keepsOrder, chat }: ComparedRequest): SentChat['headers'] {
   return {
-    ...settings,
-    name: `request ${id} of pass ${pass.name}`,
-    keepsOrder,
-    conversation: 'received' in chat ? conversation : undefined,
-    cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
+    ...(conversation === undefined || !('received' in chat) ? {} : { 'x-reprise-conversation': conversation }),
+    ...(keepsOrder ? { 'x-reprise-options': 'reorder=off' } : {}),
   }
 }
 

@@ -33,15 +33,13 @@ export interface Answer {
   readonly refusedLogProbabilities?: true
 }
 
-/** One request, and how its answer is to be made. */
-export interface SentChat extends ChatSettings {
+/** One request. */
+export interface SentChat {
   /** names the request in messages */
   readonly name: string
+  /** from `toChatBody` */
   readonly body: ChatBody
-  /** the conversation's name, for a body that was received with one */
-  readonly conversation: string | undefined
-  /** whether its client asked to leave its blocks in their order */
-  readonly keepsOrder: boolean
+  readonly headers: Readonly<Record<string, string>>
   /** Waits before the request is repeated. Rejects if the comparison is ended. */
   readonly wait: (milliseconds: number) => Promise<void>
 }
@@ -70,28 +68,24 @@ const memberRefused = [400, 403, 422, 501]
 export async function sendChat(engine: EngineConnection, chat: SentChat): Promise<Answer> {
   const answer = await ask(engine, chat)
   if (!('status' in answer)) return answer
-  if (chat.hasLogProbabilities && memberRefused.includes(answer.status)) {
-    const without = await ask(engine, { ...chat, hasLogProbabilities: false })
+  const { logprobs, ...body } = chat.body
+  if (logprobs === true && memberRefused.includes(answer.status)) {
+    const without = await ask(engine, { ...chat, body })
     if (!('status' in without)) return { ...without, refusedLogProbabilities: true }
   }
   throw new ConfigError(explain(chat.name, answer))
 }
 
 async function ask(engine: EngineConnection, chat: SentChat): Promise<Answer | Refusal> {
-  const { conversation, keepsOrder, wait, name } = chat
-  const given = {
-    ...(conversation === undefined ? {} : { 'x-reprise-conversation': conversation }),
-    ...(keepsOrder ? { 'x-reprise-options': 'reorder=off' } : {}),
-  }
   let began = 0
   const send = async () => {
     began = performance.now()
-    const { statusCode, headers, body } = await engine.send('/v1/chat/completions', toChatBody(chat.body, chat), given)
+    const { statusCode, headers, body } = await engine.send('/v1/chat/completions', chat.body, chat.headers)
     return { status: statusCode, headers, body }
   }
-  const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait })
+  const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait: chat.wait })
   const { status, headers, body } = answer
-  if (status === 200) return readAnswer(answer, began, name)
+  if (status === 200) return readAnswer(answer, began, chat.name)
   const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
   return { status, text, retryAfter: readRetryAfter(headers['retry-after'], Date.now()), attempts }
 }
