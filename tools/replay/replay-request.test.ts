@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { IndexPolicy } from './policies/create-online-policy.ts'
+import { IndexPolicy } from './policies/policies.ts'
 import { toReplayRequests } from './replay-request.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
 import { TraceBlock, type TraceList, type TraceRequest } from './trace/trace.ts'

@@ -1,7 +1,7 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
-import { offlinePlans } from './policies/offline-plans.ts'
+import { policies } from './policies/policies.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { createProgress } from './report/replay-progress.ts'
@@ -80,7 +80,7 @@ async function readRequests(
 export async function plan(path: string, tell: Tell): Promise<string[]> {
   const { requests, skipped } = await readTrace(path, { unknownSizes: true })
   if (skipped > 0) tell(`${skipped} requests are left out: they are marked "has_text": false`)
-  return offlinePlans.reprise(toReplayRequests(requests)).map(({ request, order, group, searchPath }) => {
+  return policies.reprise.offline(toReplayRequests(requests)).map(({ request, order, group, searchPath }) => {
     const rank = request.trace.blocks.map(({ id }) => id)
     const blocks = order.map((place) => rank[place]!)
     return `${JSON.stringify({ query_id: request.trace.queryId, blocks, rank, group, search_path: searchPath })}\n`
