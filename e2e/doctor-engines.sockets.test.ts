@@ -2,8 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { pack } from 'msgpackr'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Publisher } from 'zeromq'
-import { encodePickle } from '#engine-adapters/block-hash/pickle.ts'
-import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '#engine-adapters/block-hash/vllm-block-hash.ts'
+import {
+  encodePickle,
+  vllmBlockHashes,
+  vllmDefaultSeed,
+  vllmEventHash,
+} from '#engine-adapters/block-hash/vllm-block-hash.ts'
 import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.fixture.ts'
 import { findExchange, type Recording, readRecordings } from '#engine-adapters/recorder/read-recorded.fixture.ts'
 import { findFreePort } from './demo/find-free-port.ts'

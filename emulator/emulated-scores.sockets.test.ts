@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { AnswerScores, AskScores, Members } from '#engine-adapters/scoring/answer-score.ts'
+import type { AnswerScores, AskScores, Members } from '#engine-adapters/scoring/scored-prompt.ts'
 import { type Emulator, emulatorDefaults, startEmulator } from './emulator.ts'
 
 const documents = [

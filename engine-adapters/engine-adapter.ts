@@ -1,7 +1,7 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheSource } from './cache-config.ts'
 import type { PromptApi } from './prompt-api.ts'
-import type { ScoreAnswer } from './scoring/answer-score.ts'
+import type { ScoreAnswer } from './scoring/scored-prompt.ts'
 
 /** The kind of engine at a URL decides how requests are tagged and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const

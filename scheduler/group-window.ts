@@ -1,5 +1,4 @@
-import { scheduleDepthFirst } from './schedule-depth-first.ts'
-import type { SearchPath } from './search-path.ts'
+import { type SearchPath, scheduleDepthFirst } from './schedule-contexts.ts'
 
 /** A request that waits to be grouped with others. */
 export interface WaitingRequest {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { scheduleDepthFirst } from './schedule-depth-first.ts'
-import type { SearchPath } from './search-path.ts'
+import { type SearchPath, scheduleDepthFirst } from './schedule-contexts.ts'
 
 const schedule = (...paths: SearchPath[]): SearchPath[] => scheduleDepthFirst(paths, (path) => path)
 

@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs'
+import { ConfigError } from '#proxy/common/errors.ts'
 
 /** A line of a file, without its end. */
 interface ByteLine {
@@ -9,27 +10,42 @@ interface ByteLine {
   readonly bytes: Buffer
 }
 
-/** Yields the lines of a file, which is given in pieces; one behind the last end is a line of its own. */
-export function* byteLines(pieces: Iterable<Buffer>): Generator<ByteLine> {
-  let [number, at] = [1, 0]
+/** In bytes: more than any engine reads. */
+const longestLine = 256 << 20
+
+/**
+ * Yields the lines of a file, which is given in pieces; one behind the last end is a line of its own. Throws a
+ * `ConfigError` once a line is too long.
+ */
+export function* byteLines(path: string, pieces: Iterable<Buffer>): Generator<ByteLine> {
+  let [number, at, length] = [1, 0, 0]
   let open: Buffer[] = []
-  const close = (end: Buffer): ByteLine => {
-    const line = { number, at, bytes: Buffer.concat([...open, end]) }
-    at += line.bytes.length + 1
+  const gather = (part: Buffer): void => {
+    open.push(part)
+    length += part.length
+    if (length <= longestLine) return
+    throw new ConfigError(
+      `${path}: line ${number} is longer than ${longestLine >> 20} MiB: write a line for each object.`,
+    )
+  }
+  const close = (): ByteLine => {
+    const line = { number, at, bytes: Buffer.concat(open) }
     number += 1
+    at += length + 1
+    length = 0
     open = []
     return line
   }
   for (const piece of pieces) {
     let from = 0
     for (let end = piece.indexOf(10); end !== -1; end = piece.indexOf(10, from)) {
-      yield close(piece.subarray(from, end))
+      gather(piece.subarray(from, end))
+      yield close()
       from = end + 1
     }
-    open.push(piece.subarray(from))
+    gather(piece.subarray(from))
   }
-  const last = close(Buffer.alloc(0))
-  if (last.bytes.length > 0) yield last
+  if (length > 0) yield close()
 }
 
 const pieceBytes = 1 << 20

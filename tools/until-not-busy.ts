@@ -1,6 +1,6 @@
 /** An answer whose body may have been read, or be left unread. */
 interface Refusable {
-  readonly statusCode: number
+  readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: { dump(): Promise<void> }
 }
@@ -30,7 +30,7 @@ export async function untilNotBusy<Answer extends Refusable>(
     const answer = await send()
     const asked = readRetryAfter(answer.headers['retry-after'], Date.now()) ?? 0
     const pause = Math.max(asked, firstWaitMilliseconds * 2 ** (attempts - 1))
-    if (!isBusy(answer.statusCode) || attempts === mostAttempts || pause > longestWait) return { answer, attempts }
+    if (!isBusy(answer.status) || attempts === mostAttempts || pause > longestWait) return { answer, attempts }
     await answer.body?.dump()
     await wait(pause)
   }

@@ -1,7 +1,6 @@
 import { ConfigError } from '#proxy/common/errors.ts'
 import { readTrace as readReplayTrace } from '#tools/replay/trace/read-trace.ts'
-import { defaultTenant, type TraceRequest } from '#tools/replay/trace/trace.ts'
-import type { TraceBlock } from '#tools/replay/trace/trace-block.ts'
+import { defaultTenant, type TraceBlock, type TraceRequest } from '#tools/replay/trace/trace.ts'
 import { DemoError } from './demo-error.ts'
 import type { ContextBlock, Turn, Workload } from './workload.ts'
 

@@ -1,10 +1,9 @@
 import { Ajv } from 'ajv'
 import type { ChatPrompt } from '../text/chat-template.ts'
 import { invalidBody } from './engine-error.ts'
-import type { TransferParams } from './read-wish.ts'
 
-/** The members that the emulator reads from any request; it ignores all others, as the engines do. */
-export interface CommonBody {
+/** The members that the emulator reads from a request besides its prompt; it ignores all others, as the engines do. */
+export interface Body {
   /** Which model answers, if there are several. */
   model?: string | null
   cache_salt?: string | null
@@ -13,36 +12,35 @@ export interface CommonBody {
   /** SGLang. */
   rid?: string | null
   /** vLLM: a request's wishes for the KV connector. */
-  kv_transfer_params?: TransferParams | null
+  kv_transfer_params?: { reprise?: unknown } | null
   stream?: boolean | null
-}
-
-export interface OpenAiBody extends CommonBody {
+  stream_options?: { include_usage?: boolean | null } | null
   max_tokens?: number | null
   max_completion_tokens?: number | null
+  max_output_tokens?: number | null
   n?: number | null
   /** vLLM: log probabilities of so many tokens in each place of the prompt; 0: of its own ones */
   prompt_logprobs?: number | null
-  stream_options?: { include_usage?: boolean | null } | null
+  return_tokens_as_token_ids?: boolean | null
+  /** SGLang's own API */
+  sampling_params?: { max_new_tokens?: number | null } | null
+  return_logprob?: boolean | null
+  /** the token of the prompt behind which log probabilities are wanted; -1: none */
+  logprob_start_len?: number | null
 }
 
 /** One prompt, as a text or as token ids, or a list of them. */
 export type Prompts = string | string[] | number[] | number[][]
 
-interface CompletionBody extends OpenAiBody {
+interface CompletionBody extends Body {
   prompt: Prompts
   /** the likeliest tokens in each place of the answer */
   logprobs?: number | null
-  return_tokens_as_token_ids?: boolean | null
 }
 
-export interface GenerateBody extends CommonBody {
+export interface GenerateBody extends Body {
   text?: string | string[] | null
   input_ids?: number[] | number[][] | null
-  sampling_params?: { max_new_tokens?: number | null } | null
-  return_logprob?: boolean | null
-  /** the token of the prompt behind which log probabilities are wanted; -1: none */
-  logprob_start_len?: number | null
 }
 
 /** One item of a response's input; which members it has depends on its type. */
@@ -56,18 +54,13 @@ export interface InputItem {
   output?: string | Array<{ type?: string; text?: string | null }> | null
 }
 
-/** A responses request; members that are only repeated in the answer are taken as they are. */
-export interface ResponsesBody extends CommonBody {
+export interface ResponsesBody extends Body {
   instructions?: string | null
   input: string | InputItem[]
-  max_output_tokens?: number | null
   previous_response_id?: string | null
   tools?: Array<{ type?: string; name?: string; description?: string | null; parameters?: object | null }> | null
-  tool_choice?: unknown
-  metadata?: object | null
-  parallel_tool_calls?: boolean | null
-  temperature?: number | null
-  top_p?: number | null
+  /** what is only repeated in the answer, as it is */
+  [repeated: string]: unknown
 }
 
 /** One block of a message's content in Anthropic's API. */
@@ -88,7 +81,7 @@ export interface CountTokensBody {
   tools?: Array<{ name: string; description?: string | null; input_schema: object }> | null
 }
 
-export interface MessagesBody extends CountTokensBody, CommonBody {
+export interface MessagesBody extends CountTokensBody, Body {
   max_tokens: number
 }
 
@@ -113,18 +106,18 @@ const several = { minItems: 1, maxItems: 1024 }
 const textPrompts = { anyOf: [text, list(text, several)] }
 const tokenPrompts = { anyOf: [{ ...tokens, minItems: 1 }, list(tokens, several)] }
 
-const common = {
+const members = {
   ...optionals('string', 'model', 'cache_salt', 'request_id', 'rid'),
   ...optionals('object', 'kv_transfer_params'),
-  ...optionals('boolean', 'stream'),
-}
-const openAi = {
-  ...common,
+  ...optionals('boolean', 'stream', 'return_tokens_as_token_ids', 'return_logprob'),
+  stream_options: optional('object', { properties: optionals('boolean', 'include_usage') }),
   max_tokens: limit,
   max_completion_tokens: limit,
+  max_output_tokens: limit,
   n: { ...limit, maximum: 128 },
   prompt_logprobs: optional('integer', { minimum: -1 }),
-  stream_options: optional('object', { properties: optionals('boolean', 'include_usage') }),
+  sampling_params: optional('object', { properties: { max_new_tokens: limit } }),
+  logprob_start_len: optional('integer', { minimum: -1 }),
 }
 const part = object({ type: text, ...optionals('string', 'text') })
 const chat = {
@@ -136,7 +129,8 @@ const chat = {
 const ajv = new Ajv({ allowUnionTypes: true, code: { optimize: false } })
 
 /** Makes a function that returns a body unchanged if it matches the schema. Otherwise it throws the engine's 400. */
-function reader<T>(schema: Schema): (body: unknown) => T {
+function reader<T>(prompt: Schema, required: readonly string[] = [], more: Schema = {}): (body: unknown) => T {
+  const schema = { ...object({ ...members, ...prompt }, ...required), ...more }
   // compiled when it is first used
   return (body) => {
     if (ajv.validate<T>(schema, body)) return body
@@ -145,36 +139,20 @@ function reader<T>(schema: Schema): (body: unknown) => T {
   }
 }
 
-export const readChatBody: (body: unknown) => OpenAiBody & ChatPrompt = reader(
-  object({ ...openAi, ...chat }, 'messages'),
-)
+export const readChatBody: (body: unknown) => Body & ChatPrompt = reader(chat, ['messages'])
 
 export const readCompletionBody: (body: unknown) => CompletionBody = reader(
-  object(
-    {
-      ...openAi,
-      prompt: { anyOf: [textPrompts, tokenPrompts] },
-      logprobs: optional('integer', { minimum: 0 }),
-      ...optionals('boolean', 'return_tokens_as_token_ids'),
-    },
-    'prompt',
-  ),
+  { prompt: { anyOf: [textPrompts, tokenPrompts] }, logprobs: optional('integer', { minimum: 0 }) },
+  ['prompt'],
 )
 
-export const readGenerateBody: (body: unknown) => GenerateBody = reader({
-  ...object({
-    ...common,
-    sampling_params: optional('object', { properties: { max_new_tokens: limit } }),
-    ...optionals('boolean', 'return_logprob'),
-    logprob_start_len: optional('integer', { minimum: -1 }),
-  }),
+export const readGenerateBody: (body: unknown) => GenerateBody = reader({}, [], {
   anyOf: [object({ text: textPrompts }, 'text'), object({ input_ids: tokenPrompts }, 'input_ids')],
 })
 
 type TokenizeBody = ({ prompt: string } | ChatPrompt) & { return_token_strs?: boolean | null }
 
-export const readTokenizeBody: (body: unknown) => TokenizeBody = reader({
-  ...object(optionals('boolean', 'return_token_strs')),
+export const readTokenizeBody: (body: unknown) => TokenizeBody = reader(optionals('boolean', 'return_token_strs'), [], {
   anyOf: [object({ prompt: text }, 'prompt'), object(chat, 'messages')],
 })
 
@@ -190,19 +168,12 @@ const functionTool = object({
 })
 
 export const readResponsesBody: (body: unknown) => ResponsesBody = reader(
-  object(
-    {
-      ...common,
-      ...optionals('string', 'instructions', 'previous_response_id'),
-      input: { anyOf: [text, list(item, { minItems: 1 })] },
-      max_output_tokens: limit,
-      tools: optional('array', { items: functionTool }),
-      ...optionals('object', 'metadata'),
-      ...optionals('boolean', 'parallel_tool_calls'),
-      ...optionals('number', 'temperature', 'top_p'),
-    },
-    'input',
-  ),
+  {
+    ...optionals('string', 'instructions', 'previous_response_id'),
+    input: { anyOf: [text, list(item, { minItems: 1 })] },
+    tools: optional('array', { items: functionTool }),
+  },
+  ['input'],
 )
 
 const blockTypes = ['text', 'image', 'tool_use', 'tool_result', 'tool_reference', 'thinking', 'redacted_thinking']
@@ -232,20 +203,14 @@ const counted = {
   tools: optional('array', { items: object({ name: text, input_schema: { type: 'object' } }, 'name', 'input_schema') }),
 }
 
-export const readCountTokensBody: (body: unknown) => CountTokensBody = reader(object(counted, 'model', 'messages'))
+export const readCountTokensBody: (body: unknown) => CountTokensBody = reader(counted, ['model', 'messages'])
 
 export const readMessagesBody: (body: unknown) => MessagesBody = reader(
-  object(
-    {
-      ...counted,
-      // unlike in OpenAI's APIs, it must not be null
-      max_tokens: { ...limit, type: 'integer' },
-      cache_salt: optional('string', { minLength: 1, maxLength: 1024 }),
-      ...optionals('object', 'kv_transfer_params'),
-      ...optionals('boolean', 'stream'),
-    },
-    'model',
-    'messages',
-    'max_tokens',
-  ),
+  {
+    ...counted,
+    // unlike in OpenAI's APIs, it must not be null
+    max_tokens: { ...limit, type: 'integer' },
+    cache_salt: optional('string', { minLength: 1, maxLength: 1024 }),
+  },
+  ['model', 'messages', 'max_tokens'],
 )

@@ -1,6 +1,6 @@
 import type { ReadToken } from '../reader/reader.ts'
 import type { Answer, Output } from './answer.ts'
-import { type OpenAiBody, readChatBody, readCompletionBody } from './bodies.ts'
+import { type Body, readChatBody, readCompletionBody } from './bodies.ts'
 import { badRequest } from './engine-error.ts'
 import type { Call } from './http-server.ts'
 import type { PromptReader, ServedRequest } from './prompt-reader.ts'
@@ -55,7 +55,7 @@ export function answerCompletion(reader: PromptReader, call: Call): Answer {
 
 interface OpenAiCall {
   readonly format: typeof chat
-  readonly body: OpenAiBody
+  readonly body: Body
   /** one for each prompt */
   readonly toRequests: (name: string, maximum: number | null | undefined) => readonly ServedRequest[]
   /** how likely the first token of an answer was, and others; null: not asked, or nobody reads */

@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { EngineRequest } from '../engine-core.ts'
 import { type Reader, type ReaderModel, type ReadToken, readerModels } from '../reader/reader.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
-import { PromptTokens } from '../text/prompt-tokens.ts'
-import type { Tokenizer } from '../text/tokenizer.ts'
-import { type CommonBody, isBatch, type Prompts } from './bodies.ts'
+import { PromptTokens, type Tokenizer } from '../text/tokenizer.ts'
+import { type Body, isBatch, type Prompts } from './bodies.ts'
 import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
-import { readWish } from './read-wish.ts'
 
 /** Chosen so that nobody mistakes it for a model. */
 export const modelName = 'reprise-emulator'
@@ -42,19 +41,19 @@ export class PromptReader {
   }
 
   /** The model that answers a request. Throws the engine's 404 for another than the one that was given. */
-  model({ model }: CommonBody): string {
+  model({ model }: Body): string {
     const known = this.models.find((name) => name === model)
     if (known === undefined && this.#isStrict && typeof model === 'string') throw unknownModel(model)
     return known ?? this.models[0]!
   }
 
   /** How likely each token of a prompt was; undefined if nobody reads it. */
-  score(body: CommonBody, prompt: Uint32Array): ReadToken[] | undefined {
+  score(body: Body, prompt: Uint32Array): ReadToken[] | undefined {
     return this.#reader?.score(this.model(body) as ReaderModel, prompt)
   }
 
   /** The likeliest first tokens of an answer; undefined if nobody reads the prompt. */
-  alternatives(body: CommonBody, prompt: Uint32Array, count: number): ReadToken[] | undefined {
+  alternatives(body: Body, prompt: Uint32Array, count: number): ReadToken[] | undefined {
     return this.#reader?.alternatives(this.model(body) as ReaderModel, prompt, count)
   }
 
@@ -76,7 +75,7 @@ export class PromptReader {
   }
 
   /** The request's id: the one that the client set in the engine's way, or a new one. */
-  requestId(headers: IncomingHttpHeaders, body: CommonBody): string {
+  requestId(headers: IncomingHttpHeaders, body: Body): string {
     const header = headers['x-request-id']
     const given = this.kind === 'vllm' ? (header ?? body.request_id) : body.rid
     return typeof given === 'string' && given !== '' ? given : randomUUID().replaceAll('-', '')
@@ -86,7 +85,7 @@ export class PromptReader {
    * Returns one engine request per prompt. In a list of prompts, vLLM's (as its reports are read) are called `ID`,
    * `ID-1` …, and SGLang's `ID_0`, `ID_1` …, even if there is only one.
    */
-  requests(id: string, body: CommonBody, prompts: Prompts, maximum: number | null | undefined): ServedRequest[] {
+  requests(id: string, body: Body, prompts: Prompts, maximum: number | null | undefined): ServedRequest[] {
     const isList = isBatch(prompts)
     const list = (isList ? prompts : [prompts]) as Array<string | number[]>
     // if one prompt is refused, the whole list is refused
@@ -99,13 +98,7 @@ export class PromptReader {
   }
 
   /** The engine request for one prompt. */
-  request(
-    id: string,
-    body: CommonBody,
-    prompt: Uint32Array,
-    maximum: number | null | undefined,
-    suffix = '',
-  ): ServedRequest {
+  request(id: string, body: Body, prompt: Uint32Array, maximum: number | null | undefined, suffix = ''): ServedRequest {
     const { cache_salt: salt, kv_transfer_params: wishes } = body
     const room = this.#outputTokens(prompt.length, maximum)
     const text = this.#reader?.continue(this.model(body) as ReaderModel, prompt)
@@ -151,4 +144,29 @@ export class PromptReader {
     if (this.kind === 'sglang') return badRequest(sglang)
     return badRequest(`This model's maximum context length is ${this.modelTokens} tokens. ${vllm}`, param)
   }
+}
+
+const wishMembers = ['reuse', 'spans']
+
+/**
+ * Reads the wish of a request with `promptTokens` tokens as our vLLM plugin does (`reuse/wishes.py`): a wish that is
+ * not valid means no reuse. Returns undefined if the request states no wish.
+ */
+export function readWish(params: Body['kv_transfer_params'], promptTokens: number): ReuseWish | undefined {
+  const given = params?.reprise ?? undefined
+  if (given === undefined) return undefined
+  if (typeof given !== 'object' || Array.isArray(given)) return 'off'
+  const { reuse, spans = [] } = given as { readonly reuse?: unknown; readonly spans?: unknown }
+  if (!areSpans(spans, promptTokens) || Object.keys(given).some((name) => !wishMembers.includes(name))) return 'off'
+  if (reuse === undefined) return undefined
+  return typeof reuse === 'number' && reuse >= 0 && reuse <= 1 ? reuse : 'off'
+}
+
+/** Checks the spans of documents; the emulator does not need them to find what it reuses. */
+function areSpans(spans: unknown, promptTokens: number): boolean {
+  return Array.isArray(spans) && spans.length <= promptTokens && spans.every(isSpan)
+}
+
+function isSpan(span: unknown): boolean {
+  return Array.isArray(span) && span.length === 2 && span.every((at) => Number.isInteger(at) && at >= 0)
 }

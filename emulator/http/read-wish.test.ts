@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWish } from './read-wish.ts'
+import { readWish } from './prompt-reader.ts'
 
 test.each([
   ['off', 'off'],

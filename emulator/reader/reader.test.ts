@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { renderChat } from '../text/chat-template.ts'
-import { PromptTokens } from '../text/prompt-tokens.ts'
-import { Tokenizer } from '../text/tokenizer.ts'
+import { PromptTokens, Tokenizer } from '../text/tokenizer.ts'
 import { Reader, type ReaderModel, readBlocks, readerModels, writeAnswer } from './reader.ts'
 
 const tokenizer = new Tokenizer()

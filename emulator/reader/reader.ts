@@ -1,6 +1,5 @@
 import type { OutputText } from '../text/canned-text.ts'
 import { messageEnd, messageStart } from '../text/chat-template.ts'
-import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 
 export const readerModels = ['reader-content', 'reader-place'] as const
@@ -45,7 +44,7 @@ export class Reader {
   /** How likely each token of a prompt was; tokens in front of the answer are none that a model would say. */
   score(model: ReaderModel, prompt: Uint32Array): ReadToken[] {
     const { answer, start } = this.#read(model, prompt)
-    const texts = this.#tokenizer.decodeEach([...prompt])
+    const texts = this.#tokenizer.decodeEach(prompt)
     return texts.map((text, i) => ({
       id: prompt[i]!,
       text,
@@ -71,15 +70,15 @@ export class Reader {
   #readChat(model: ReaderModel, prompt: Uint32Array, opened: number): Reading {
     const texts = this.#messagesOf(prompt.subarray(0, opened)).filter(({ role }) => role !== 'assistant')
     const read = readBlocks(texts.map(({ content }) => content).join('\n\n'))
-    const start = opened + 1 + this.#encode('assistant\n').length
-    return { answer: this.#encode(writeAnswer(model, read)), start: Math.min(start, prompt.length) }
+    const start = opened + 1 + this.#tokenizer.tokensOf('assistant\n').length
+    return { answer: this.#tokenizer.tokensOf(writeAnswer(model, read)), start: Math.min(start, prompt.length) }
   }
 
   #messagesOf(prompt: Uint32Array): { role: string; content: string }[] {
     const messages: { role: string; content: string }[] = []
     for (let at = prompt.indexOf(messageStart); at >= 0; at = prompt.indexOf(messageStart, at + 1)) {
       const end = prompt.indexOf(messageEnd, at)
-      const text = this.#decode(prompt.subarray(at + 1, end < 0 ? undefined : end))
+      const text = this.#tokenizer.decodeEach(prompt.subarray(at + 1, end < 0 ? undefined : end)).join('')
       const line = text.indexOf('\n')
       messages.push({ role: text.slice(0, line), content: text.slice(line + 1) })
     }
@@ -88,24 +87,14 @@ export class Reader {
 
   /** A text: the answer begins behind the last `Answer:`, or else behind the last question. */
   #readText(model: ReaderModel, prompt: Uint32Array): Reading {
-    const texts = this.#tokenizer.decodeEach([...prompt])
+    const texts = this.#tokenizer.decodeEach(prompt)
     const end = answerStart(texts.join(''))
     let length = 0
     let start = 0
     while (start < texts.length && length + texts[start]!.length <= end) length += texts[start++]!.length
     const front = texts.slice(0, start).join('')
     const words = writeAnswer(model, readBlocks(front))
-    return { answer: this.#encode(/\s$/.test(front) ? words : ` ${words}`), start }
-  }
-
-  #encode(text: string): Uint32Array {
-    const tokens = new PromptTokens(Number.POSITIVE_INFINITY)
-    this.#tokenizer.encode(text, tokens)
-    return tokens.toArray()
-  }
-
-  #decode(tokens: Uint32Array): string {
-    return this.#tokenizer.decodeEach([...tokens]).join('')
+    return { answer: this.#tokenizer.tokensOf(/\s$/.test(front) ? words : ` ${words}`), start }
   }
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CannedText } from './canned-text.ts'
-import { PromptTokens } from './prompt-tokens.ts'
-import { Tokenizer } from './tokenizer.ts'
+import { PromptTokens, Tokenizer } from './tokenizer.ts'
 
 describe('CannedText', () => {
   it('tokenises to the tokens it is made of, however long it is', () => {

@@ -1,4 +1,3 @@
-import { PromptTokens } from './prompt-tokens.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** The tokens of an answer and their texts. */
@@ -13,15 +12,12 @@ const sentence = 'This is canned text from an engine emulator. It is not a model
 
 /** The emulator's answer, the same for every request: a sentence repeated and cut to length. */
 export class CannedText implements OutputText {
-  /** The sentence, then the sentence after a space, as tokens and as the text of each token. */
-  readonly #tokens: Uint32Array
-  readonly #texts: string[]
+  /** the sentence, then the sentence after a space, as the text of each token */
+  readonly #texts: readonly string[] = `${sentence} ${sentence}`.match(/ ?\w+|\./g)!
+  readonly #tokens: readonly number[]
 
   constructor(tokenizer: Tokenizer) {
-    const prompt = new PromptTokens(Number.POSITIVE_INFINITY)
-    this.#texts = `${sentence} ${sentence}`.match(/ ?\w+|\./g) ?? []
-    for (const text of this.#texts) tokenizer.encode(text, prompt)
-    this.#tokens = prompt.toArray()
+    this.#tokens = this.#texts.map((text) => tokenizer.tokensOf(text)[0]!)
   }
 
   text(index: number): string {

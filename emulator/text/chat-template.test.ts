@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { attachmentTokens, type ChatPrompt, renderChat } from './chat-template.ts'
-import { PromptTokens } from './prompt-tokens.ts'
-import { Tokenizer } from './tokenizer.ts'
+import { PromptTokens, Tokenizer } from './tokenizer.ts'
 
 const tokenizer = new Tokenizer()
 const [start, end] = [200_264, 200_265]

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PromptTokens } from './prompt-tokens.ts'
-import type { Tokenizer } from './tokenizer.ts'
+import type { PromptTokens, Tokenizer } from './tokenizer.ts'
 
 /** One part of a message's content; everything that is not text counts as an attachment. */
 export interface ContentPart {

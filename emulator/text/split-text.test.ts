@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { get_encoding } from 'tiktoken'
 import { describe, expect, it } from 'vitest'
-import { splitText } from './split-text.ts'
+import { splitText } from './tokenizer.ts'
 
 const encoding = get_encoding('o200k_base')
 const encodeWhole = (text: string): number[] => [...encoding.encode_ordinary(text)]

@@ -1,7 +1,6 @@
 import { get_encoding } from 'tiktoken'
 import { describe, expect, it } from 'vitest'
-import { PromptTokens } from './prompt-tokens.ts'
-import { Tokenizer } from './tokenizer.ts'
+import { PromptTokens, Tokenizer } from './tokenizer.ts'
 
 const tokenizer = new Tokenizer()
 

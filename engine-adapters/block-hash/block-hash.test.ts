@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { encodeCbor } from './cbor.ts'
-import { encodePickle } from './pickle.ts'
 import { sglangBlockHashes } from './sglang-block-hash.ts'
-import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from './vllm-block-hash.ts'
+import { encodeCbor, encodePickle, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from './vllm-block-hash.ts'
 
 /** Computed by the engines' own functions: see record_block_hashes.py. */
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'block-hashes.fixture.json'), 'utf8')) as {

@@ -1,25 +1,20 @@
 import { hash } from 'node:crypto'
-import { encodeCbor } from '../block-hash/cbor.ts'
-import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
-import { type VllmHashOptions, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import {
+  encodeCbor,
+  encodePickle,
+  type VllmHashOptions,
+  vllmBlockHashes,
+  vllmDefaultSeed,
+  vllmEventHash,
+} from '../block-hash/vllm-block-hash.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 
 /** Our name for a block: equal for a prompt's block and a reported block exactly if they are the same block. */
 export type BlockName = bigint | string
 
-/** Matches the blocks that an engine reports with those of the prompts it was sent. */
-export interface BlockNaming {
-  /** The names of consecutive stored blocks; undefined for a block that cannot be named. */
-  nameStored(event: BlocksStored): (BlockName | undefined)[]
-  /** The name of a stored block; undefined if it is not known. */
-  nameOf(hash: BlockHash): BlockName | undefined
-  /** Forgets a block that is no longer held anywhere: its hash is not looked up again until it is stored. */
-  forget(hash: BlockHash): void
-  forgetAll(): void
-  /** The names of a prompt's full blocks. */
-  namesOfPrompt(tokens: ArrayLike<number>, blockSize: number, salt: string | undefined): BlockName[]
-}
+/** Computes the names of a prompt's full blocks. */
+type NamesOfPrompt = (tokens: ArrayLike<number>, blockSize: number, salt: string | undefined) => BlockName[]
 
 /** Seeds that vLLM is run with: its own default, and the values that guides recommend for PYTHONHASHSEED. */
 const likelySeeds = [vllmDefaultSeed, '0', '42']
@@ -29,29 +24,22 @@ const vllmConfigurations = likelySeeds.flatMap((seed) =>
   ),
 )
 
-/**
- * Chooses the naming for an engine from the first blocks that it reports as a prompt's beginning: its own hashes if we
- * compute the same ones, otherwise by content. This does not rely on what an engine says about its configuration.
- */
-export function chooseNaming(event: BlocksStored): BlockNaming {
-  const { tokens, blockSize, hashes, extras } = event
+/** Finds how the engine hashes, from the first block of a prompt; undefined if its hash cannot be computed here. */
+function findHashing({ tokens, blockSize, hashes: [first], extras }: BlocksStored): NamesOfPrompt | undefined {
+  if (blockSize === 0) return undefined
   const salt = saltOf(extras[0])
-  for (const hashesOf of candidates(typeof hashes[0] === 'string')) {
-    if (blockSize > 0 && hashesOf(tokens.slice(0, blockSize), blockSize, salt)[0] === hashes[0]) {
-      return byHashes(hashesOf)
-    }
-  }
-  return new ContentNaming()
-}
-
-function candidates(isRaw: boolean): BlockNaming['namesOfPrompt'][] {
-  return [
+  const isRaw = typeof first === 'string'
+  const candidates = [
     sglangBlockHashes,
-    ...vllmConfigurations.map((options): BlockNaming['namesOfPrompt'] => (tokens, blockSize, salt) => {
-      const hashes = vllmBlockHashes(tokens, blockSize, { ...options, salt })
-      return hashes.map((digest) => (isRaw ? digest.toString('hex') : vllmEventHash(digest)))
-    }),
+    ...vllmConfigurations.map(
+      (options): NamesOfPrompt =>
+        (tokens, blockSize, salt) => {
+          const hashes = vllmBlockHashes(tokens, blockSize, { ...options, salt })
+          return hashes.map((digest) => (isRaw ? digest.toString('hex') : vllmEventHash(digest)))
+        },
+    ),
   ]
+  return candidates.find((hashesOf) => hashesOf(tokens.slice(0, blockSize), blockSize, salt)[0] === first)
 }
 
 /** The salt, if it is the block's only extra key. */
@@ -61,34 +49,37 @@ function saltOf(extra: string | undefined): string | undefined {
   return Array.isArray(keys) && keys.length === 1 && typeof keys[0] === 'string' ? keys[0] : undefined
 }
 
-/**
- * Names blocks by the engine's own hashes, which can be computed from a prompt's tokens. So even blocks that were
- * stored before anyone listened are known when they are removed.
- */
-function byHashes(namesOfPrompt: BlockNaming['namesOfPrompt']): BlockNaming {
-  return {
-    namesOfPrompt,
-    nameStored: ({ hashes }) => [...hashes],
-    nameOf: (hash) => hash,
-    forget: () => {},
-    forgetAll: () => {},
-  }
-}
-
 const nameBytes = 8
 const bytesPerToken = 4
 
 /**
- * Names blocks by their content and everything before it, as the engine reports it: for engines whose hashes cannot be
- * computed here (vLLM with xxhash, or with an unknown seed). A block whose parent is not known cannot be named. A block
- * reused at another position has a separate hash there, and cannot be distinguished from an exact one.
+ * Matches the blocks that an engine reports with those of the prompts it was sent. Names are the engine's own hashes if
+ * we compute the same ones from a prompt's tokens: so even blocks that were stored before anyone listened are known when
+ * they are removed. This does not rely on what an engine says about its configuration.
+ *
+ * Otherwise (vLLM with xxhash, or with an unknown seed) blocks are named by their content and everything before it, as
+ * the engine reports it. Then a block whose parent is not known cannot be named, and one that is reused at another
+ * position, which has a separate hash there, cannot be distinguished from an exact one.
  */
-export class ContentNaming implements BlockNaming {
+export class BlockNaming {
+  readonly #hashesOf: NamesOfPrompt | undefined
+  /** names by content */
   readonly #names = new Map<BlockHash, BlockName>()
 
+  /** `first`: the first blocks that the engine reports as a prompt's beginning. */
+  constructor(first: BlocksStored) {
+    this.#hashesOf = findHashing(first)
+  }
+
+  get isByContent(): boolean {
+    return this.#hashesOf === undefined
+  }
+
+  /** The names of consecutive stored blocks; undefined for a block that cannot be named. */
   nameStored({ hashes, parent, tokens, blockSize, extras }: BlocksStored): (BlockName | undefined)[] {
     // placeholders without tokens may refer to known blocks; if some blocks lack tokens, we cannot tell which ones
-    if (tokens.length !== hashes.length * blockSize || blockSize === 0) return hashes.map((hash) => this.nameOf(hash))
+    if (!this.isByContent || tokens.length !== hashes.length * blockSize || blockSize === 0)
+      return hashes.map((hash) => this.nameOf(hash))
     let before = parent === undefined ? undefined : this.#names.get(parent)
     if (parent !== undefined && before === undefined) return hashes.map(() => undefined)
     return hashes.map((hash, i) => {
@@ -98,10 +89,12 @@ export class ContentNaming implements BlockNaming {
     })
   }
 
+  /** The name of a stored block; undefined if it is not known. */
   nameOf(hash: BlockHash): BlockName | undefined {
-    return this.#names.get(hash)
+    return this.isByContent ? this.#names.get(hash) : hash
   }
 
+  /** Forgets a block that is no longer held anywhere: its hash is not looked up again until it is stored. */
   forget(hash: BlockHash): void {
     this.#names.delete(hash)
   }
@@ -111,6 +104,7 @@ export class ContentNaming implements BlockNaming {
   }
 
   namesOfPrompt(tokens: ArrayLike<number>, blockSize: number, salt: string | undefined): BlockName[] {
+    if (this.#hashesOf) return this.#hashesOf(tokens, blockSize, salt)
     // as vLLM reports it: the salt is an extra key of the first block
     const extra = salt === undefined || salt === '' ? undefined : JSON.stringify([salt])
     let before: BlockName | undefined

@@ -1,4 +1,3 @@
-import { HeldBatches } from './held-batches.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
 interface OrderListener {
@@ -18,6 +17,9 @@ export type LossReason = 'restarted' | 'missed' | 'found'
 
 /** State of an engine's batches. None received yet; none missing; or some still to come, or lost for good. */
 export type OrderState = 'silent' | 'whole' | 'incomplete'
+
+/** At most this many batches are held while an earlier one is missing; dropped batches leave a gap. */
+const maxHeld = 20_000
 
 /** After this many replays without progress, a remaining gap is considered permanent. */
 const maxFruitless = 2
@@ -61,7 +63,8 @@ export class EventOrder {
   #isPastAskable = false
   /** the current replay is for the engine's first batches */
   #isFromBeginning = false
-  readonly #held = new HeldBatches()
+  /** batches that came before their turn, by sequence */
+  readonly #held = new Map<number, KvEventBatch>()
   #gaps = 0
 
   constructor(listener: OrderListener, canReplay: boolean) {
@@ -113,7 +116,7 @@ export class EventOrder {
 
   /** Takes a batch as it is published. */
   published(sequence: number, batch: KvEventBatch): void {
-    if (this.#isReplaying) this.#held.add(sequence, batch)
+    if (this.#isReplaying) this.#hold(sequence, batch)
     else this.#take(sequence, batch)
   }
 
@@ -134,7 +137,7 @@ export class EventOrder {
       return
     }
     this.#isLossy = true
-    this.#held.add(sequence, batch)
+    this.#hold(sequence, batch)
   }
 
   #beginAnew(sequence: number): void {
@@ -215,7 +218,7 @@ export class EventOrder {
     this.#gapBefore = sequence
     this.#last = last
     if (this.#canReplay && this.#fruitless < maxFruitless) {
-      this.#held.add(sequence, batch)
+      this.#hold(sequence, batch)
       this.#replay(false)
       return
     }
@@ -236,7 +239,9 @@ export class EventOrder {
   #endReplay(): void {
     this.#isReplaying = false
     this.#isFromBeginning = false
-    for (const { sequence, batch } of this.#held.take()) {
+    const held = [...this.#held].sort(([a, one], [b, other]) => one.time - other.time || a - b)
+    this.#held.clear()
+    for (const [sequence, batch] of held) {
       // a held batch may be of a life that has ended since; a gap among the others may start another replay
       if (batch.time >= this.#lastTime) this.published(sequence, batch)
     }
@@ -245,6 +250,12 @@ export class EventOrder {
     if (!this.#hasChanged) return
     this.#hasChanged = false
     this.check()
+  }
+
+  /** Of two batches with the same sequence it keeps the later one: the other's life has ended. */
+  #hold(sequence: number, batch: KvEventBatch): void {
+    const known = this.#held.get(sequence)
+    if (known ? known.time < batch.time : this.#held.size < maxHeld) this.#held.set(sequence, batch)
   }
 
   #accept(sequence: number, batch: KvEventBatch): void {

@@ -1,8 +1,7 @@
-import { Subscriber } from 'zeromq'
+import { Dealer, Subscriber } from 'zeromq'
 import { decodeBatch, KvEventError } from './decode-batch.ts'
 import { EventOrder, type LossReason, type OrderState } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
-import { askReplay, readSequence } from './replay-client.ts'
 
 /** Where an engine publishes, and who listens. */
 export interface SubscriberOptions {
@@ -87,15 +86,15 @@ export class EventSubscriber {
 
   async #read(): Promise<void> {
     for await (const frames of this.#socket) {
-      const sequence = readSequence(frames.at(-2))
-      if (sequence === undefined) {
+      const message = readMessage(frames)
+      if (!message || message === 'end') {
         this.#options.onFault(
           new KvEventError('A message has no sequence number, or a larger one than any engine reaches.'),
         )
         continue
       }
       this.#heardSinceCheck = true
-      this.#deliver(sequence, frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
+      this.#deliver(message, (at, batch) => this.#order.published(at, batch))
     }
   }
 
@@ -105,10 +104,8 @@ export class EventSubscriber {
     const take = (sequence: number, batch: KvEventBatch): void => this.#order.replayed(sequence, batch)
     let isWhole = false
     try {
-      isWhole = await askReplay(url, from, ({ sequence, payload }) => this.#deliver(sequence, payload, take), {
-        timeoutMilliseconds,
-        signal,
-      })
+      const onBatch = (message: SequencedPayload): void => this.#deliver(message, take)
+      isWhole = await askReplay(url, from, onBatch, { timeoutMilliseconds, signal })
     } catch (error) {
       this.#options.onFault(error)
     }
@@ -118,7 +115,7 @@ export class EventSubscriber {
   }
 
   /** Skips a batch that cannot be read; the next batch will show a gap. */
-  #deliver(sequence: number, payload: Uint8Array, take: (sequence: number, batch: KvEventBatch) => void): void {
+  #deliver({ sequence, payload }: SequencedPayload, take: (sequence: number, batch: KvEventBatch) => void): void {
     let batch: KvEventBatch
     try {
       batch = decodeBatch(payload)
@@ -155,4 +152,68 @@ export class EventSubscriber {
     this.#patience = Math.min(2 * this.#patience, longestPatience)
     return true
   }
+}
+
+interface SequencedPayload {
+  readonly sequence: number
+  readonly payload: Uint8Array
+}
+
+const sequenceBytes = 8
+const endOfReplay = 0xffffffffffffffffn
+
+/**
+ * Asks a publisher for all batches it still has from a sequence on, and passes them to `onBatch`. Returns true if the
+ * publisher said that these are all; false if it was silent for `timeoutMilliseconds`, or the signal aborted.
+ */
+export async function askReplay(
+  url: string,
+  from: number,
+  onBatch: (batch: SequencedPayload) => void,
+  options: { readonly timeoutMilliseconds: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  // a new socket per request: a late answer must not be taken for the answer to the next request
+  const dealer = new Dealer({
+    linger: 0,
+    receiveTimeout: options.timeoutMilliseconds,
+    sendTimeout: 0,
+    receiveHighWaterMark: 0,
+  })
+  const close = (): void => dealer.close()
+  options.signal.addEventListener('abort', close, { once: true })
+  try {
+    dealer.connect(url)
+    const asked = Buffer.alloc(sequenceBytes)
+    asked.writeBigUInt64BE(BigInt(from))
+    await dealer.send([Buffer.alloc(0), asked])
+    for (;;) {
+      const batch = readMessage(await dealer.receive())
+      if (batch === 'end') return true
+      if (batch) onBatch(batch)
+    }
+  } catch (error) {
+    if (isSilence(error)) return false
+    throw error
+  } finally {
+    options.signal.removeEventListener('abort', close)
+    if (!dealer.closed) dealer.close()
+  }
+}
+
+/**
+ * Reads a message, whose last frames are the sequence and the payload: vLLM before 0.25 replays without a topic. `end`: of a
+ * replay. Undefined if it is none, or its sequence is a number that no engine reaches.
+ */
+function readMessage(frames: readonly Uint8Array[]): SequencedPayload | 'end' | undefined {
+  const [frame, payload] = frames.slice(-2)
+  if (!payload || frame?.length !== sequenceBytes) return undefined
+  const sequence = Buffer.from(frame.buffer, frame.byteOffset, sequenceBytes).readBigUInt64BE()
+  if (sequence === endOfReplay) return 'end'
+  return sequence > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : { sequence: Number(sequence), payload }
+}
+
+/** Whether no message came in time (EAGAIN), or the socket was closed meanwhile. */
+function isSilence(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return code === 'EAGAIN' || code === 'ENOTSOCK' || code === 'EBADF' || code === 'ETERM'
 }

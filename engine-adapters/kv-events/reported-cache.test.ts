@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
-import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import { encodePickle, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 import { ReportedCache } from './reported-cache.ts'
 

@@ -1,4 +1,4 @@
-import { type BlockName, type BlockNaming, ContentNaming, chooseNaming } from './block-naming.ts'
+import { type BlockName, BlockNaming } from './block-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
 
@@ -51,7 +51,7 @@ export class ReportedCache {
 
   /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
   get trustsContent(): boolean {
-    return this.#naming instanceof ContentNaming
+    return this.#naming?.isByContent ?? false
   }
 
   /** Whether blocks of salted prompts cannot be recognised: they are named by content, and no salt was reported. */
@@ -167,7 +167,7 @@ export class ReportedCache {
 
   /** The naming, which the first block of a prompt shows: its hash covers no block before it. */
   #namingFor(event: BlocksStored): BlockNaming | undefined {
-    if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = chooseNaming(event)
+    if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = new BlockNaming(event)
     return this.#naming
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { adapterFor } from '../adapter-for.ts'
 import type { EngineKind } from '../engine-adapter.ts'
-import type { AnswerScores, AskScores, ScoredAnswer, ScoreQuestion } from './answer-score.ts'
+import type { AnswerScores, AskScores, ScoredAnswer, ScoreQuestion } from './scored-prompt.ts'
 
 /** An answer that a real engine scored, and all that it was asked (`lab/proof/record-exchanges.ts`). */
 interface RecordedScore {

@@ -4,8 +4,7 @@ import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapte
 import { isInferencePath } from '../inference-paths.ts'
 import { tryJson } from '../json-object.ts'
 import { openaiAdapter } from '../openai/adapter.ts'
-import { type PromptApi, promptApis } from '../prompt-api.ts'
-import { promptOnly } from '../prompt-only.ts'
+import { type PromptApi, promptApis, promptOnly } from '../prompt-api.ts'
 import { scoreWithSglang } from './score-answer.ts'
 
 const paths = [

@@ -1,6 +1,13 @@
 import { isObject } from '../json-object.ts'
-import type { AnswerScores, AskScores, Members, ScoreAnswer } from '../scoring/answer-score.ts'
-import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+import {
+  type AnswerScores,
+  type AskScores,
+  type Members,
+  readScoredPrompt,
+  type ScoreAnswer,
+  type ScoredPrompt,
+  tokensIn,
+} from '../scoring/scored-prompt.ts'
 
 /**
  * Scores an answer with SGLang 0.5.23. Its chat API scores no prompt; its own `/generate` does, from a token on, and takes
@@ -39,9 +46,7 @@ function toTokenized(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unk
 }
 
 async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undefined> {
-  const said = await ask({ path: '/tokenize', body })
-  const tokens = isObject(said) ? said.tokens : undefined
-  return Array.isArray(tokens) && tokens.every((id) => Number.isInteger(id)) ? tokens : undefined
+  return tokensIn(await ask({ path: '/tokenize', body }))
 }
 
 /** Reads `[log p, id, text]` of each of the answer's tokens, the last ones of the prompt. */

@@ -3,8 +3,7 @@ import { readVllmCacheConfig } from '../cache-config.ts'
 import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { openaiAdapter } from '../openai/adapter.ts'
-import { type PromptApi, promptApis } from '../prompt-api.ts'
-import { promptOnly } from '../prompt-only.ts'
+import { type PromptApi, promptApis, promptOnly } from '../prompt-api.ts'
 import { scoreWithVllm } from './score-answer.ts'
 
 const paths = [

@@ -1,13 +1,14 @@
 import { isObject } from '../json-object.ts'
-import type {
-  AnswerScores,
-  AskScores,
-  Members,
-  ScoreAnswer,
-  ScoredAnswer,
-  ScoreQuestion,
-} from '../scoring/answer-score.ts'
-import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+import {
+  type AnswerScores,
+  type AskScores,
+  type Members,
+  readScoredPrompt,
+  type ScoreAnswer,
+  type ScoredAnswer,
+  type ScoredPrompt,
+  tokensIn,
+} from '../scoring/scored-prompt.ts'
 
 /**
  * Up to this many tokens, one request scores the whole prompt (`prompt_logprobs`). vLLM's memory plan leaves those logits
@@ -38,17 +39,15 @@ async function scoreWhole(
   ask: AskScores,
 ): Promise<AnswerScores> {
   const more = { ...once, prompt_logprobs: 0, ...(cache_salt === undefined ? {} : { cache_salt }) }
-  const said = await ask(
-    'chat' in prompt
-      ? { path: '/v1/chat/completions', body: { ...continued(prompt), ...more } }
-      : { path: '/v1/completions', body: { model, prompt: prompt.text + prompt.answer, ...more } },
-  )
-  const tokens = readPromptTokens(said)
+  const path = 'chat' in prompt ? '/v1/chat/completions' : '/v1/completions'
+  const tokens = readPromptTokens(await ask({ path, body: { ...asSent(prompt, model), ...more } }))
   return tokens && alignTokens(tokens, prompt.answer)
 }
 
-/** A chat in which the model is about to go on with its answer. */
-function continued({ chat, answer }: Extract<ScoredPrompt, { chat: unknown }>): Members {
+/** A prompt with its answer behind it; in a chat, the model is about to go on with it. */
+function asSent(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): Members {
+  if ('text' in prompt) return { model, prompt: prompt.text + prompt.answer }
+  const { chat, answer } = prompt
   return {
     ...chat,
     messages: [...chat.messages, { role: 'assistant', content: answer }],
@@ -80,13 +79,15 @@ function readPromptToken(entry: unknown): ScoredToken | undefined {
 
 async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskScores): Promise<AnswerScores> {
   const { model, cache_salt } = scored.members
-  const answered = await ask(toTokens({ model, prompt: prompt.answer, add_special_tokens: false }, true))
-  const whole = await tokensOf(prompt, model, answered, ask)
-  const { token_strs: texts, tokens: ids } = (answered ?? {}) as { token_strs?: unknown; tokens?: unknown }
-  if (!areIds(ids) || !areIds(whole) || ids.length === 0) return undefined
+  const tokenize = (body: Members): Promise<unknown> => ask({ path: '/tokenize', body })
+  const answered = await tokenize({ model, prompt: prompt.answer, add_special_tokens: false, return_token_strs: true })
+  const ids = tokensIn(answered)
+  const whole = 'ids' in prompt ? [...prompt.ids, ...(ids ?? [])] : tokensIn(await tokenize(asSent(prompt, model)))
+  if (!ids?.length || !whole) return undefined
   const start = whole.length - ids.length
   // template and answer may share a token: then only its start is in doubt
   if (start < 1 || ids.slice(1).some((id, i) => whole[start + 1 + i] !== id)) return undefined
+  const { token_strs: texts } = answered as { token_strs?: unknown }
   const positions = probedPositions(Array.isArray(texts) ? texts.map(String) : ids.map(() => ''))
   const body = {
     model,
@@ -101,26 +102,6 @@ async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskS
     said,
     positions.map((position) => whole[start + position]!),
   )
-}
-
-/** The tokens of a prompt with its answer. */
-async function tokensOf(prompt: ScoredPrompt, model: unknown, answered: unknown, ask: AskScores): Promise<unknown> {
-  if ('ids' in prompt) {
-    const { tokens = [] } = isObject(answered) ? (answered as { tokens?: number[] }) : {}
-    return [...prompt.ids, ...tokens]
-  }
-  const question =
-    'chat' in prompt ? toTokens(continued(prompt)) : toTokens({ model, prompt: prompt.text + prompt.answer })
-  const said = await ask(question)
-  return isObject(said) ? said.tokens : undefined
-}
-
-function toTokens(body: Members, withTexts = false): ScoreQuestion {
-  return { path: '/tokenize', body: withTexts ? { ...body, return_token_strs: true } : body }
-}
-
-function areIds(ids: unknown): ids is number[] {
-  return Array.isArray(ids) && ids.every((id) => Number.isInteger(id))
 }
 
 /** Reads how likely each token was in its place. */

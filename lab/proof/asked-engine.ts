@@ -1,5 +1,5 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { AskScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { AskScores } from '#engine-adapters/scoring/scored-prompt.ts'
 
 /** An engine to ask. */
 export interface AskedEngine {

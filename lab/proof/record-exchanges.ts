@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { ScoredAnswer, ScoreQuestion } from '#engine-adapters/scoring/answer-score.ts'
+import type { ScoredAnswer, ScoreQuestion } from '#engine-adapters/scoring/scored-prompt.ts'
 import { type AskedEngine, askOf } from './asked-engine.ts'
 
 /*

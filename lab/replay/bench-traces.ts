@@ -1,7 +1,6 @@
 import { ConfigError } from '#proxy/common/errors.ts'
-import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
-import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
-import { offlinePlans } from '#tools/replay/policies/offline-plans.ts'
+import { scheduleContexts, scheduleDepthFirst } from '#scheduler/schedule-contexts.ts'
+import { policies } from '#tools/replay/policies/policies.ts'
 import type { PlanBatch, PlannedRequest } from '#tools/replay/policies/policy.ts'
 import { replayDefaults } from '#tools/replay/replay-options.ts'
 import { toRatio } from '#tools/replay/report/replay-report.ts'
@@ -114,7 +113,7 @@ function printSchedules(traces: readonly BenchTrace[]): void {
   report('schedules …')
   const rows = [16_384, 65_536].flatMap((capacityTokens) =>
     Object.entries(schedules).map(([label, schedule]) => {
-      const offline: PlanBatch = (requests) => schedule(offlinePlans.reprise(requests), pathOfPlanned)
+      const offline: PlanBatch = (requests) => schedule(policies.reprise.offline(requests), pathOfPlanned)
       const settings = { ...replayDefaults, mode: 'offline' as const, capacityTokens }
       const ratios = traces.map(({ requests }) => {
         const run = replayTrace(requests, { name: 'reprise', offline }, settings)

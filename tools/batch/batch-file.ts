@@ -27,9 +27,6 @@ export interface BadLine {
   readonly message: string
 }
 
-/** More than any engine reads. */
-const longestLine = 256 << 20
-
 /** A batch in OpenAI's format: a line of `{"custom_id","method":"POST","url","body"}` for each request. */
 export class BatchFile {
   readonly path: string
@@ -56,10 +53,7 @@ export class BatchFile {
   /** Reads the lines in order, each with the body of its request as it is written in the file. */
   *read(): Generator<{ readonly request: BatchRequest; readonly body: string } | BadLine> {
     const seen = new Map<string, number>()
-    for (const { at, number, bytes } of byteLines(piecesOf(this.#file))) {
-      if (bytes.length > longestLine) {
-        throw new ConfigError(`${this.path}: line ${number} is longer than ${longestLine} bytes.`)
-      }
+    for (const { at, number, bytes } of byteLines(this.path, piecesOf(this.#file))) {
       const text = textOf(bytes)
       if (text.trim() === '') continue
       const read = isUtf8(bytes) ? readLine(text, number) : notUtf8(number)

@@ -14,8 +14,8 @@ import type { Layout } from '#proxy/prompt/layout.ts'
 import { defaultWording } from '#proxy/prompt/wording.ts'
 import { layOut, optionsOf } from '#proxy/reuse/lay-out-request.ts'
 import { type DeclaredTemplate, readDeclaredTemplates } from '#proxy/templates/declared-templates.ts'
-import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
-import { TraceBlock } from '../replay/trace/trace-block.ts'
+import { scheduleDepthFirst } from '#scheduler/schedule-contexts.ts'
+import { TraceBlock } from '../replay/trace/trace.ts'
 import type { BatchRequest } from './batch-file.ts'
 
 export interface PlannedRequest {

@@ -82,7 +82,7 @@ export class ResultsFile {
       if (own !== id) throw this.#ofAnother(`'${customId}' is another request there, or none`)
       this.#try(() => writeSync(to, `${line}\n`))
       kept.add(customId)
-      keep(customId, body, status)
+      keep(customId, JSON.stringify(body), status)
     }
     if (other !== undefined && !isOwn) throw this.#ofAnother(`no request here is '${other}'`)
   }
@@ -90,7 +90,7 @@ export class ResultsFile {
   /** Reads the results that name their request. Throws a ConfigError if a line is none, unless it is an incomplete last one. */
   *#read(file: number): Generator<ReadResult & { readonly line: string; readonly customId: string }> {
     const { size } = fstatSync(file)
-    for (const { at, bytes } of byteLines(piecesOf(file))) {
+    for (const { at, bytes } of byteLines(this.path, piecesOf(file))) {
       const line = bytes.toString()
       if (line.trim() === '') continue
       const result = readResult(line)
@@ -135,8 +135,7 @@ export function isFinal(status: number): boolean {
 }
 
 /** Whether it says success without an object or array of JSON, as every API answers with. */
-export function isNoAnswer(status: number, body: string): boolean {
-  const said = tryJson(body)
+export function isNoAnswer(status: number, said: unknown): boolean {
   return status >= 200 && status < 300 && (typeof said !== 'object' || said === null)
 }
 
@@ -144,7 +143,7 @@ interface ReadResult {
   readonly id: string
   readonly customId: string | undefined
   readonly status: number | undefined
-  readonly body: string
+  readonly body: unknown
 }
 
 function readResult(line: string): ReadResult | undefined {
@@ -157,6 +156,6 @@ function readResult(line: string): ReadResult | undefined {
     id,
     customId: typeof customId === 'string' ? customId : undefined,
     status: typeof status === 'number' ? status : undefined,
-    body: JSON.stringify(body ?? null),
+    body: body ?? null,
   }
 }

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { Agent } from 'undici'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import type { Config } from '#proxy/config/config.ts'
+import { EngineConnection } from '../engine-connection.ts'
 import { createProgress, type ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type BadLine, BatchFile } from './batch-file.ts'
 import { BatchCounts, type BatchSummary } from './batch-summary.ts'
@@ -103,19 +103,19 @@ class BatchRun {
 
   /** Sends what has no result yet, several at once. Results come in any order. */
   async send(plan: readonly PlannedRequest[]): Promise<void> {
-    const { concurrency, signal } = this.#options
+    const { concurrency, signal, target } = this.#options
     const left = plan.filter(({ request }) => !this.#done.has(request.customId)).values()
     const progress = createProgress(plan.length, { isAlways: true })
     progress.begin('running', this.#done.size)
-    // no timeouts: an engine may compute an answer for minutes
-    const agent = new Agent({ connections: concurrency, headersTimeout: 0, bodyTimeout: 0 })
     // one that stops stops all
     const stopping = new AbortController()
     const ended = AbortSignal.any([signal, stopping.signal])
     // one for each request, and for undici
     setMaxListeners(2 * concurrency, ended)
+    const { url, key: token } = target
+    const connection = new EngineConnection(url, { token, signal: ended, connections: concurrency })
     const work = async (): Promise<void> => {
-      for (const planned of left) await this.#sendOne(agent, planned, ended, progress)
+      for (const planned of left) await this.#sendOne(connection, planned, ended, progress)
     }
     try {
       await Promise.all(
@@ -131,14 +131,18 @@ class BatchRun {
       throw error
     } finally {
       progress.stop()
-      await agent.destroy()
+      await connection.close()
     }
   }
 
-  async #sendOne(agent: Agent, planned: PlannedRequest, signal: AbortSignal, progress: ReplayProgress): Promise<void> {
+  async #sendOne(
+    connection: EngineConnection,
+    planned: PlannedRequest,
+    signal: AbortSignal,
+    progress: ReplayProgress,
+  ): Promise<void> {
     const { target, wait } = this.#options
-    const sent = await sendRequest(agent, target, planned, this.#file.bodyOf(planned.request), {
-      signal,
+    const sent = await sendRequest(connection, target, planned, this.#file.bodyOf(planned.request), {
       wait: (milliseconds) => wait(milliseconds, signal),
       hasAnswered: () => this.#hasAnswered,
     })

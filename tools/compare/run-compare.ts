@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { request } from 'undici'
-import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
+import { EngineConnection } from '../engine-connection.ts'
 import { createProgress } from '../replay/report/replay-progress.ts'
 import { checkOutputs, writeFileAtOnce } from '../replay/report/write-file-at-once.ts'
 import { readTrace } from '../replay/trace/read-trace.ts'
@@ -69,18 +68,12 @@ function uniquely(requests: readonly ComparedRequest[]): ComparedRequest[] {
   })
 }
 
-async function findModel({ engine, engineKey, signal }: CompareOptions): Promise<string> {
-  const base = new URL(engine.url)
-  const headers = engineKey === undefined ? {} : { authorization: `Bearer ${engineKey}` }
-  const answer = await request(`${base.origin}${pathPrefixOf(base)}/v1/models`, { headers, signal }).catch(
-    (error: Error) => {
-      throw new ConfigError(
-        `The engine at ${engine.url} cannot be reached (${error.message}): start it, or mend --engine.`,
-      )
-    },
-  )
-  const listed = (await answer.body.json().catch(() => undefined)) as { data?: { id?: string }[] } | undefined
-  const model = listed?.data?.[0]?.id
-  if (model === undefined) throw new ConfigError(`The engine at ${engine.url} lists no model: name one with --model.`)
+async function findModel({ engine: { url }, engineKey: token, signal }: CompareOptions): Promise<string> {
+  const connection = new EngineConnection(url, { token, signal })
+  const { fault, text, json } = await connection.get('/v1/models')
+  await connection.close()
+  if (fault) throw new ConfigError(`The engine at ${url} cannot be reached (${text}): start it, or mend --engine.`)
+  const model = (json as { data?: { id?: string }[] } | undefined)?.data?.[0]?.id
+  if (model === undefined) throw new ConfigError(`The engine at ${url} lists no model: name one with --model.`)
   return model
 }

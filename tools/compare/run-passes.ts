@@ -1,13 +1,13 @@
-import { Agent } from 'undici'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineSettings } from '#proxy/config/config.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { startProxy } from '#proxy/start/main.ts'
+import { EngineConnection } from '../engine-connection.ts'
 import type { ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
 import type { Pass } from './passes.ts'
 import type { ResultsFile } from './results-file.ts'
-import { type SentChat, sendChat } from './send-request.ts'
+import { type SentChat, sendChat, toChatBody } from './send-request.ts'
 
 // a proxy that only puts blocks into their place
 const nothing = { reorder: false, annotate: false, dedup: false }
@@ -38,60 +38,49 @@ interface RunningPasses {
  * for one token, so that the caches, and what is believed about them, are as before the interruption.
  */
 export async function runPasses(passes: readonly Pass[], running: RunningPasses): Promise<void> {
-  // no timeouts: an engine may compute a prompt for minutes
-  const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
-  try {
-    for (const pass of passes) {
-      running.progress.begin(pass.name)
-      await runPass(pass, running, agent)
-    }
-  } finally {
-    await agent.destroy()
+  for (const pass of passes) {
+    running.progress.begin(pass.name)
+    await runPass(pass, running)
   }
 }
 
-async function runPass(
-  pass: Pass,
-  { requests, settings, results, progress }: RunningPasses,
-  agent: Agent,
-): Promise<void> {
+async function runPass(pass: Pass, { requests, settings, results, progress }: RunningPasses): Promise<void> {
   if (requests.every(({ id }) => results.get(pass.name, id))) {
     for (const _ of requests) progress.advance()
     return
   }
   const options = pass.options ?? (requests.some(hasOwnField) ? nothing : undefined)
   const proxy = options && (await startOwnProxy(settings, options))
+  const { engine, engineKey: token, signal } = settings
+  const connection = new EngineConnection(proxy?.url ?? engine.url, { token, signal })
   try {
-    const url = proxy?.url ?? settings.engine.url
     for (const [i, request] of requests.entries()) {
       const known = results.get(pass.name, request.id)
-      const answer = await sendChat(agent, url, {
-        ...toChat(pass, request, settings),
-        body: toBody(request, historyOf(requests, i, results)),
-        hasLogProbabilities: !results.hasRefusedLogProbabilities,
-        // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
-        ...(known ? { maxTokens: 5 } : {}),
+      const answer = await sendChat(connection, {
+        name: `request ${request.id} of pass ${pass.name}`,
+        body: toChatBody(toBody(request, historyOf(requests, i, results)), {
+          model: settings.model,
+          // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
+          maxTokens: known ? 5 : settings.maxTokens,
+          cacheSalt: takesSalts(engine) ? `${settings.run}-${pass.name}-${request.tenant}` : undefined,
+          hasLogProbabilities: !results.hasRefusedLogProbabilities,
+        }),
+        headers: headersOf(request),
+        wait: settings.wait,
       })
       if (!known) results.add(pass.name, request.id, answer)
       progress.advance()
     }
   } finally {
+    await connection.close()
     await proxy?.close()
   }
 }
 
-function toChat(
-  pass: Pass,
-  { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
-  { engine, engineKey, run, ...settings }: PassSettings,
-): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
+function headersOf({ conversation, keepsOrder, chat }: ComparedRequest): SentChat['headers'] {
   return {
-    ...settings,
-    name: `request ${id} of pass ${pass.name}`,
-    keepsOrder,
-    conversation: 'received' in chat ? conversation : undefined,
-    cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
-    authorization: engineKey === undefined ? undefined : `Bearer ${engineKey}`,
+    ...(conversation === undefined || !('received' in chat) ? {} : { 'x-reprise-conversation': conversation }),
+    ...(keepsOrder ? { 'x-reprise-options': 'reorder=off' } : {}),
   }
 }
 

@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser'
-import type { Agent, Dispatcher } from 'undici'
-import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
+import type { Dispatcher } from 'undici'
 import { UsageReader } from '#engine-adapters/read-usage.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
+import type { EngineConnection } from '../engine-connection.ts'
 import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 
 /** The body of a request to `/v1/chat/completions`. */
@@ -33,17 +33,13 @@ export interface Answer {
   readonly refusedLogProbabilities?: true
 }
 
-/** One request, and how its answer is to be made. */
-export interface SentChat extends ChatSettings {
+/** One request. */
+export interface SentChat {
   /** names the request in messages */
   readonly name: string
+  /** from `toChatBody` */
   readonly body: ChatBody
-  /** the conversation's name, for a body that was received with one */
-  readonly conversation: string | undefined
-  /** whether its client asked to leave its blocks in their order */
-  readonly keepsOrder: boolean
-  readonly authorization: string | undefined
-  readonly signal: AbortSignal
+  readonly headers: Readonly<Record<string, string>>
   /** Waits before the request is repeated. Rejects if the comparison is ended. */
   readonly wait: (milliseconds: number) => Promise<void>
 }
@@ -69,45 +65,29 @@ const memberRefused = [400, 403, 422, 501]
  * Sends a chat and reads the streamed answer, without log-probabilities if the engine refuses them. Repeats the
  * request up to six times while the engine is busy. Throws if there is no complete answer, and says what to do.
  */
-export async function sendChat(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer> {
-  const answer = await ask(agent, baseUrl, chat)
+export async function sendChat(engine: EngineConnection, chat: SentChat): Promise<Answer> {
+  const answer = await ask(engine, chat)
   if (!('status' in answer)) return answer
-  if (chat.hasLogProbabilities && memberRefused.includes(answer.status)) {
-    const without = await ask(agent, baseUrl, { ...chat, hasLogProbabilities: false })
+  const { logprobs, ...body } = chat.body
+  if (logprobs === true && memberRefused.includes(answer.status)) {
+    const without = await ask(engine, { ...chat, body })
     if (!('status' in without)) return { ...without, refusedLogProbabilities: true }
   }
   throw new ConfigError(explain(chat.name, answer))
 }
 
-async function ask(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer | Refusal> {
+async function ask(engine: EngineConnection, chat: SentChat): Promise<Answer | Refusal> {
   let began = 0
-  const send = (): Promise<Dispatcher.ResponseData> => {
+  const send = async () => {
     began = performance.now()
-    return post(agent, baseUrl, chat)
+    const { statusCode, headers, body } = await engine.send('/v1/chat/completions', chat.body, chat.headers)
+    return { status: statusCode, headers, body }
   }
   const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait: chat.wait })
-  const { statusCode: status, headers, body } = answer
+  const { status, headers, body } = answer
   if (status === 200) return readAnswer(answer, began, chat.name)
   const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
   return { status, text, retryAfter: readRetryAfter(headers['retry-after'], Date.now()), attempts }
-}
-
-function post(agent: Agent, baseUrl: string, chat: SentChat): Promise<Dispatcher.ResponseData> {
-  const base = new URL(baseUrl)
-  const { conversation, keepsOrder, authorization } = chat
-  return agent.request({
-    origin: base.origin,
-    path: `${pathPrefixOf(base)}/v1/chat/completions`,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(conversation === undefined ? {} : { 'x-reprise-conversation': conversation }),
-      ...(keepsOrder ? { 'x-reprise-options': 'reorder=off' } : {}),
-    },
-    body: JSON.stringify(toChatBody(chat.body, chat)),
-    signal: chat.signal,
-  })
 }
 
 // engines refuse these together with the members set below: a minimum length, and what cannot be streamed
@@ -178,7 +158,11 @@ interface Chunk {
 }
 
 /** Reads a streamed answer; `began`: when it was requested. Throws if there is none, or it is incomplete. */
-async function readAnswer({ headers, body }: Dispatcher.ResponseData, began: number, name: string): Promise<Answer> {
+async function readAnswer(
+  { headers, body }: Pick<Dispatcher.ResponseData, 'headers' | 'body'>,
+  began: number,
+  name: string,
+): Promise<Answer> {
   const type = String(headers['content-type'] ?? 'none')
   if (!type.startsWith('text/event-stream')) {
     await body.dump()

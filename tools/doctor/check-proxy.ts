@@ -4,7 +4,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import type { ReplicaDescription } from '#proxy/admin/dashboard/describe-replicas.ts'
 import { bearersWarning } from '#proxy/config/start-warnings.ts'
-import { describeReply, EngineConnection, isGood, type Reply } from './engine/engine-connection.ts'
+import { describeReply, EngineConnection, isGood, type Reply } from '../engine-connection.ts'
 import { type DoctorOptions, type Finding, fatal, notChecked, ok, warning } from './finding.ts'
 
 /** A replica as `GET /v1/mirror` lists it; a proxy of another version may not say everything. */

@@ -53,7 +53,7 @@ async function runReplay(trace: string, options: GivenReplayOptions): Promise<vo
     process.stdout.write(`${JSON.stringify(report)}\n`)
     return
   }
-  const { renderReport } = await import('./report/render-report.ts')
+  const { renderReport } = await import('./report/replay-report.ts')
   process.stdout.write(renderReport(report))
 }
 
@@ -61,7 +61,7 @@ async function runPlan(contexts: string, { out }: { out?: string }): Promise<voi
   endQuietlyOnClosedPipe()
   const { checkOutputs, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
   if (out !== undefined) checkOutputs([out], contexts)
-  const { plan } = await import('./plan.ts')
+  const { plan } = await import('./replay.ts')
   const lines = await plan(contexts, tell)
   if (out === undefined) process.stdout.write(lines.join(''))
   else writeFileAtOnce(out, lines)

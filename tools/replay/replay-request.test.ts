@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { IndexPolicy } from './policies/create-online-policy.ts'
+import { IndexPolicy } from './policies/policies.ts'
 import { toReplayRequests } from './replay-request.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
-import type { TraceList, TraceRequest } from './trace/trace.ts'
-import { TraceBlock } from './trace/trace-block.ts'
+import { TraceBlock, type TraceList, type TraceRequest } from './trace/trace.ts'
 
 const pieces = new Map<string, TraceBlock>()
 

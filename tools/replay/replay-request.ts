@@ -1,6 +1,5 @@
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
-import type { TraceList, TraceRequest } from './trace/trace.ts'
-import { TraceBlock } from './trace/trace-block.ts'
+import { TraceBlock, type TraceList, type TraceRequest } from './trace/trace.ts'
 
 /** A request as policies see it, without knowledge of later requests. */
 export interface ReplayRequest {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { plan } from './plan.ts'
-import { replay } from './replay.ts'
+import { plan, replay } from './replay.ts'
 import { type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { writeTraceFolder } from './trace-folder.fixture.ts'
 

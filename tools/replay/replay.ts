@@ -1,6 +1,7 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
+import { policies } from './policies/policies.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { createProgress } from './report/replay-progress.ts'
@@ -73,4 +74,15 @@ async function readRequests(
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
   if (requests.length === 0) throw new ConfigError(`${path} holds no request with text`)
   return { ...trace, requests: toReplayRequests(requests.slice(0, limit)) }
+}
+
+/** Plans a batch of contexts offline. Returns a line of JSON for each request, in execution order. */
+export async function plan(path: string, tell: Tell): Promise<string[]> {
+  const { requests, skipped } = await readTrace(path, { unknownSizes: true })
+  if (skipped > 0) tell(`${skipped} requests are left out: they are marked "has_text": false`)
+  return policies.reprise.offline(toReplayRequests(requests)).map(({ request, order, group, searchPath }) => {
+    const rank = request.trace.blocks.map(({ id }) => id)
+    const blocks = order.map((place) => rank[place]!)
+    return `${JSON.stringify({ query_id: request.trace.queryId, blocks, rank, group, search_path: searchPath })}\n`
+  })
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
-import type { TraceRequest } from './trace/trace.ts'
-import { TraceBlock } from './trace/trace-block.ts'
+import { TraceBlock, type TraceRequest } from './trace/trace.ts'
 
 /** A block's id and its size in tokens. */
 export type Sized = readonly [id: string | number, tokens: number]

@@ -1,5 +1,4 @@
-import { IndexPolicy } from '#tools/replay/policies/create-online-policy.ts'
-import { planTenants } from '#tools/replay/policies/offline-plans.ts'
+import { IndexPolicy, planTenants } from '#tools/replay/policies/policies.ts'
 import type { OnlinePolicy, OrderingName, PlanBatch } from '#tools/replay/policies/policy.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'

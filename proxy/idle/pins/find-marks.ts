@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { promptOnly } from '#engine-adapters/prompt-only.ts'
+import { type PromptApi, promptOnly } from '#engine-adapters/prompt-api.ts'
 
 /** A `cache_control` mark: how far a prompt is worth caching, and how long. */
 interface Mark {

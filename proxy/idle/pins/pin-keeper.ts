@@ -1,6 +1,6 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
-import { promptOnly } from '#engine-adapters/prompt-only.ts'
+import { promptOnly } from '#engine-adapters/prompt-api.ts'
 import type { ApiKeys } from '../../access/api-keys.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
 import { tenantName } from '../../access/tenant.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { Json } from '#engine-adapters/json-object.ts'
-import type { AnswerScores, AskScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { AnswerScores, AskScores } from '#engine-adapters/scoring/scored-prompt.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { cacheSaltOf } from '../../access/tenant.ts'
 import { type Call, type RoutedCall, toDecisionInput } from '../../call/call.ts'

@@ -1,5 +1,5 @@
+import { type EngineConnection, isGood, type Reply } from '../../engine-connection.ts'
 import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
-import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
 /** A model as `/v1/models` lists it. */
 export interface ServedModel {

@@ -2,8 +2,8 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { readTokens } from '#proxy/replicas/reports/token-question.ts'
+import { describeReply, type EngineConnection, isGood } from '../../engine-connection.ts'
 import { type Finding, ok, warning } from '../finding.ts'
-import { describeReply, type EngineConnection, isGood } from './engine-connection.ts'
 
 const check = 'token_endpoint'
 

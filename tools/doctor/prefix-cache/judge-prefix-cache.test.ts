@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import { type CacheEvidence, judgePrefixCache } from './judge-prefix-cache.ts'
+import { type CacheEvidence, judgePrefixCache } from './check-prefix-cache.ts'
 import type { Probe } from './probe-prefix-cache.ts'
 
 const probe = (cachedTokens: number | undefined, promptTokens = 600): Probe => ({

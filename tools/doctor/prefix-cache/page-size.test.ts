@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgePromptLength } from './page-size.ts'
+import { judgePromptLength } from './check-prefix-cache.ts'
 
 test('a prompt that fills no page is a warning with the setting that helps, and a longer one is none', () => {
   const states = { pageTokens: 1056, hasStates: true }

@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readUsage } from '#engine-adapters/read-usage.ts'
+import { type EngineConnection, isGood, type Reply } from '../../engine-connection.ts'
 import type { MirroredReplica } from '../check-proxy.ts'
 import type { ServedModel } from '../engine/check-models.ts'
-import { type EngineConnection, isGood, type Reply } from '../engine/engine-connection.ts'
 
 /** An engine whose cache is tested. */
 export interface ProbedEngine {

@@ -14,73 +14,60 @@ export interface Merge {
  * broken as in SciPy, which ContextPilot uses: the previous element of the chain wins, then the first one found.
  */
 export function averageLinkage(weights: readonly number[], distances: Float64Array): Merge[] {
-  const pairs = new ClusterPairs(weights, distances)
   const merges: Merge[] = []
-  /** of the item that stands for a cluster: the cluster's number, and its lowest item */
+  /** by item that stands for a cluster: its number of contexts (0 once it is part of another), number, and lowest item */
+  const sizes = [...weights]
   const clusterOf = weights.map((_, item) => item)
   const lowestOf = [...clusterOf]
   const chain: number[] = []
   while (merges.length < weights.length - 1) {
-    if (chain.length === 0) chain.push(pairs.first())
+    if (chain.length === 0) chain.push(sizes.findIndex((size) => size > 0))
     const last = chain.at(-1)!
     const before = chain.at(-2)
-    const { nearest, distance } = pairs.nearestTo(last, before)
+    const nearest = nearestTo(last, before, sizes, distances)
     if (nearest !== before) {
       chain.push(nearest)
       continue
     }
     chain.length -= 2
     const [first, second] = lowestOf[last]! < lowestOf[nearest]! ? [last, nearest] : [nearest, last]
-    merges.push({ a: clusterOf[first]!, b: clusterOf[second]!, distance })
-    const kept = pairs.merge(last, nearest)
+    merges.push({ a: clusterOf[first]!, b: clusterOf[second]!, distance: distances[pairIndex(last, nearest)]! })
+    const [gone, kept] = last < nearest ? [last, nearest] : [nearest, last]
+    join(gone, kept, sizes, distances)
     lowestOf[kept] = lowestOf[first]!
     clusterOf[kept] = weights.length + merges.length - 1
   }
   return merges
 }
 
-/** The remaining clusters, each identified by its last item, and their distances. */
-class ClusterPairs {
-  readonly #distances: Float64Array
-  /** number of contexts in the cluster; 0 if it is part of another */
-  readonly #weights: Float64Array
-
-  constructor(weights: readonly number[], distances: Float64Array) {
-    this.#weights = Float64Array.from(weights)
-    this.#distances = distances
+/** Returns the nearest other cluster; in a tie `preferred`, then the first. */
+function nearestTo(
+  cluster: number,
+  preferred: number | undefined,
+  sizes: readonly number[],
+  distances: Float64Array,
+): number {
+  let nearest = preferred ?? -1
+  let least = preferred === undefined ? Number.POSITIVE_INFINITY : distances[pairIndex(cluster, preferred)]!
+  for (let other = 0; other < sizes.length; other++) {
+    if (sizes[other] === 0 || other === cluster) continue
+    const distance = distances[pairIndex(cluster, other)]!
+    if (distance >= least) continue
+    nearest = other
+    least = distance
   }
+  return nearest
+}
 
-  first(): number {
-    return this.#weights.findIndex((weight) => weight > 0)
-  }
-
-  /** Returns the nearest other cluster; in a tie `preferred`, then the first. */
-  nearestTo(cluster: number, preferred: number | undefined): { nearest: number; distance: number } {
-    let nearest = preferred ?? -1
-    let distance = preferred === undefined ? Number.POSITIVE_INFINITY : this.#distances[pairIndex(cluster, preferred)]!
-    for (let other = 0; other < this.#weights.length; other++) {
-      if (this.#weights[other] === 0 || other === cluster) continue
-      const candidate = this.#distances[pairIndex(cluster, other)]!
-      if (candidate < distance) {
-        nearest = other
-        distance = candidate
-      }
-    }
-    return { nearest, distance }
-  }
-
-  /** Merges two clusters and returns the item that stands for both. The distance to any other is the mean over the contexts. */
-  merge(a: number, b: number): number {
-    const [gone, kept] = a < b ? [a, b] : [b, a]
-    const [x, y] = [this.#weights[gone]!, this.#weights[kept]!]
-    this.#weights[gone] = 0
-    this.#weights[kept] = x + y
-    for (let other = 0; other < this.#weights.length; other++) {
-      if (this.#weights[other] === 0 || other === kept) continue
-      const at = pairIndex(kept, other)
-      this.#distances[at] = (x * this.#distances[pairIndex(gone, other)]! + y * this.#distances[at]!) / (x + y)
-    }
-    return kept
+/** Makes one cluster of two. The distance to any other is the mean over the contexts. */
+function join(gone: number, kept: number, sizes: number[], distances: Float64Array): void {
+  const [x, y] = [sizes[gone]!, sizes[kept]!]
+  sizes[gone] = 0
+  sizes[kept] = x + y
+  for (let other = 0; other < sizes.length; other++) {
+    if (sizes[other] === 0 || other === kept) continue
+    const at = pairIndex(kept, other)
+    distances[at] = (x * distances[pairIndex(gone, other)]! + y * distances[at]!) / (x + y)
   }
 }
 

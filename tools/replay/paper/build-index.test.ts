@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Context, RequestId } from '#index/context-block.ts'
 import { buildIndex } from './build-index.ts'
-import type { ContextNode } from './context-tree.ts'
+import type { ContextNode } from './context-index.ts'
 import { nodeAt } from './node-at.fixture.ts'
 
 const context = (blocks: string): Context => [...blocks] as unknown as Context

@@ -2,8 +2,7 @@ import type { BlockId, Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { averageLinkage, type Merge, pairIndex } from './average-linkage.ts'
 import { contextDistance } from './context-distance.ts'
-import { ContextIndex } from './context-index.ts'
-import { ContextNode } from './context-tree.ts'
+import { ContextIndex, ContextNode } from './context-index.ts'
 
 type CompareBlocks = (a: BlockId, b: BlockId) => number
 

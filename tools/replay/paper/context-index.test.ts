@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
-import { ContextIndex } from './context-index.ts'
-import type { ContextNode } from './context-tree.ts'
+import { ContextIndex, type ContextNode } from './context-index.ts'
 import { nodeAt } from './node-at.fixture.ts'
 
 const context = (...ids: (number | string)[]): Context => ids.map(String) as unknown as Context

@@ -1,5 +1,4 @@
-import type { ContextIndex } from './context-index.ts'
-import type { ContextNode } from './context-tree.ts'
+import type { ContextIndex, ContextNode } from './context-index.ts'
 
 /** Traversal (ContextPilot §4.2): returns the node at the end of a search path; undefined if there is none. */
 export function nodeAt({ root }: ContextIndex, path: readonly number[]): ContextNode | undefined {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { replayTrace } from '../run/replay-trace.ts'
-import { offlinePlans } from './offline-plans.ts'
+import { policies } from './policies.ts'
 import { type OrderingName, policyNames, sortedOrder } from './policy.ts'
 
 const settings: ReplaySettings = {
@@ -121,7 +121,7 @@ describe('paper, offline', () => {
         ['a', 9],
       ],
     ])
-    const planned = offlinePlans.paper(requests)
+    const planned = policies.paper.offline(requests)
     expect(planned.map(({ request, group }) => [request.number, group])).toEqual([
       [0, 0],
       [2, 0],

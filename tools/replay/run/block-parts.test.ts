@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toReplayRequests } from '../replay-request.ts'
-import { TraceBlock } from '../trace/trace-block.ts'
-import { BlockParts } from './block-parts.ts'
-import { countSeenBefore, PromptLayout } from './prompt-layout.ts'
+import { TraceBlock } from '../trace/trace.ts'
+import { BlockParts, countSeenBefore, PromptLayout } from './prompt-layout.ts'
 
 const frame = { systemTokens: 0, questionTokens: 0 }
 const stretches = fc.array(fc.record({ key: fc.constantFrom(...'abcdef'), characters: fc.constant(40) }), {

@@ -1,7 +1,6 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
-import { createOnlinePolicy } from '../policies/create-online-policy.ts'
-import { offlinePlans } from '../policies/offline-plans.ts'
+import { policies } from '../policies/policies.ts'
 import { type OnlinePolicy, type OrderingName, type PlanBatch, rankOrder } from '../policies/policy.ts'
 import type { ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
@@ -65,7 +64,7 @@ export function replayTrace(
 }
 
 function toPolicy(name: OrderingName): RivalPolicy {
-  return { name, online: createOnlinePolicy(name), offline: offlinePlans[name] }
+  return { name, online: policies[name].online(), offline: policies[name].offline }
 }
 
 /** Throws a `ConfigError` unless the order sends each block exactly once. */

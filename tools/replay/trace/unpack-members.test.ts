@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { unpackMembers } from './unpack-members.ts'
+import { unpackMembers } from './read-json-lines.ts'
 
 const lines = fc.array(fc.string({ minLength: 1, maxLength: 200 }), { minLength: 1, maxLength: 6 })
 

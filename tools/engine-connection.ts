@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { type EngineTls, pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { tryJson } from '#engine-adapters/json-object.ts'
 
@@ -11,42 +11,70 @@ export interface Reply {
   /** undefined if the body is not JSON */
   readonly json: unknown
   readonly milliseconds: number
+  readonly headers: Headers
   /** why there is no answer */
   readonly fault?: Fault
 }
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
 type Fault = 'refused' | 'unknown_host' | 'tls' | 'timeout' | 'broken'
 
-/** The key, the certificates and the timeout of each request, and the signal that aborts all of them. */
 interface ConnectionOptions {
   readonly token: string | undefined
   readonly tls?: EngineTls | undefined
-  readonly timeoutMilliseconds: number
+  /** for each request; undefined: an engine may compute for minutes */
+  readonly timeoutMilliseconds?: number
+  /** aborts all requests */
   readonly signal: AbortSignal
+  /** how many requests run at once */
+  readonly connections?: number
 }
 
-/** A connection to an HTTP server; no request takes longer than the timeout. */
+/** A connection to an HTTP server, with a key and certificates. */
 export class EngineConnection {
-  readonly #base: string
+  readonly #origin: string
+  readonly #prefix: string
   readonly #options: ConnectionOptions
   readonly #agent: Agent
 
   /** `url` as for `--engine`: with or without `/v1`. */
   constructor(url: string, options: ConnectionOptions) {
     const base = new URL(url)
-    this.#base = base.origin + pathPrefixOf(base)
+    this.#origin = base.origin
+    this.#prefix = pathPrefixOf(base)
     this.#options = options
-    const { timeoutMilliseconds, tls } = options
-    const connect = { timeout: timeoutMilliseconds, ...tls }
-    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect })
+    const { timeoutMilliseconds: timeout = connectMilliseconds, tls, connections = null } = options
+    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout, ...tls }, connections })
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
-    return this.#send('GET', path, headers)
+  get(path: string, headers: Headers = {}): Promise<Reply> {
+    return this.#read(path, undefined, headers)
   }
 
-  post(path: string, body: unknown): Promise<Reply> {
-    return this.#send('POST', path, { 'content-type': 'application/json' }, JSON.stringify(body))
+  /** Posts JSON; a string is sent as it is. */
+  post(path: string, body: unknown, headers: Headers = {}): Promise<Reply> {
+    return this.#read(path, body, headers)
+  }
+
+  /** Sends a request, a GET without a body, and returns its answer unread. */
+  send(path: string, body: unknown, headers: Headers): Promise<Dispatcher.ResponseData> {
+    const { token, timeoutMilliseconds, signal } = this.#options
+    return this.#agent.request({
+      origin: this.#origin,
+      path: this.#prefix + path,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
+      signal:
+        timeoutMilliseconds === undefined
+          ? signal
+          : AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
+    })
   }
 
   close(): Promise<void> {
@@ -54,30 +82,23 @@ export class EngineConnection {
   }
 
   /** Rejects only when the signal aborts. */
-  async #send(method: 'GET' | 'POST', path: string, headers: object, body?: string): Promise<Reply> {
-    const { token, timeoutMilliseconds, signal } = this.#options
+  async #read(path: string, posted: unknown, headers: Headers): Promise<Reply> {
+    const { timeoutMilliseconds = connectMilliseconds, signal } = this.#options
     const started = performance.now()
     try {
-      const response = await request(this.#base + path, {
-        method,
-        headers: {
-          accept: 'application/json',
-          ...headers,
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        body: body ?? null,
-        dispatcher: this.#agent,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
-      })
-      const text = await response.body.text()
-      return { status: response.statusCode, text, json: tryJson(text), milliseconds: performance.now() - started }
+      const answer = await this.send(path, posted, { accept: 'application/json', ...headers })
+      const text = await answer.body.text()
+      const milliseconds = performance.now() - started
+      return { status: answer.statusCode, text, json: tryJson(text), milliseconds, headers: answer.headers }
     } catch (error) {
       signal.throwIfAborted()
       const fault = toFault(error as Error, timeoutMilliseconds)
-      return { status: 0, json: undefined, milliseconds: performance.now() - started, ...fault }
+      return { status: 0, json: undefined, milliseconds: performance.now() - started, headers: {}, ...fault }
     }
   }
 }
+
+const connectMilliseconds = 10_000
 
 /** Whether a reply is an answer with a success status. */
 export function isGood({ status }: Reply): boolean {

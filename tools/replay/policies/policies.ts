@@ -1,0 +1,152 @@
+import type { Context, RequestId } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
+import { groupBy } from '#index/group-by.ts'
+import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
+import { alignContext } from '#index/plan/align-context.ts'
+import { planContexts } from '#index/plan/plan-contexts.ts'
+import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
+import { buildIndex } from '../paper/build-index.ts'
+import { ContextIndex } from '../paper/context-index.ts'
+import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
+import {
+  type OnlinePolicy,
+  type OrderingName,
+  type PlanBatch,
+  type PlannedRequest,
+  rankOrder,
+  sortedOrder,
+} from './policy.ts'
+
+/** How a policy orders requests as they arrive, and how it plans a batch. */
+interface Policy {
+  /** Creates one without any history. Every run needs its own. */
+  online(): OnlinePolicy
+  readonly offline: PlanBatch
+}
+
+export const policies: Readonly<Record<OrderingName, Policy>> = {
+  rank: alone(rankOrder),
+  sorted: alone(sortedOrder),
+  paper: {
+    online: () => new IndexPolicy(() => new ContextIndex()),
+    offline: (requests) => planTenants(requests, planByPaper),
+  },
+  reprise: {
+    online: () => new IndexPolicy(() => new PrefixOrdering()),
+    offline: (requests) => planTenants(requests, planByReprise),
+  },
+}
+
+/** Orders every request by itself, whatever was sent before. */
+function alone(order: (request: ReplayRequest) => number[]): Policy {
+  return {
+    online: () => ({ order, sent: () => {}, cut: () => {} }),
+    offline: (requests) =>
+      requests.map((request, group) => {
+        return { request, order: request.fixed ? rankOrder(request) : order(request), group, searchPath: [] }
+      }),
+  }
+}
+
+/** What the index holds of a request. */
+interface Held {
+  readonly context: Context
+  readonly sizes: readonly number[]
+}
+
+/** Orders requests by indexes of what the cache holds, one index for each text before the blocks. */
+export class IndexPolicy implements OnlinePolicy {
+  readonly #createIndex: () => OrderingIndex
+  readonly #indexes = new Map<string, OrderingIndex>()
+  readonly #held = new Map<number, Held>()
+
+  constructor(createIndex: () => OrderingIndex) {
+    this.#createIndex = createIndex
+  }
+
+  order({ scope, context, sizes, repeats }: ReplayRequest): readonly number[] {
+    const index = this.#indexOf(scope)
+    if (repeats.length === 0) return index.order(context, sizes).order
+    const places = [...context.keys()]
+    const fresh = places.filter((place) => !repeats.includes(place))
+    const { order } = index.order(
+      fresh.map((place) => context[place]!),
+      fresh.map((place) => sizes[place]!),
+    )
+    return isAsReceived(order) ? places : [...order.map((from) => fresh[from]!), ...repeats]
+  }
+
+  sent(request: ReplayRequest, order: readonly number[]): void {
+    const { sizes } = request
+    const context = isAsReceived(order) ? request.context : request.shortened
+    this.#hold(request, { context: order.map((place) => context[place]!), sizes: order.map((place) => sizes[place]!) })
+  }
+
+  cut(request: ReplayRequest, keptBlocks: number): void {
+    const held = this.#held.get(request.number)
+    if (!held || keptBlocks >= held.context.length) return
+    this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
+  }
+
+  #hold({ scope, number }: ReplayRequest, held: Held): void {
+    const index = this.#indexOf(scope)
+    if (held.context.length > 0) {
+      index.insert(held.context, held.sizes, toRequestId(number))
+      this.#held.set(number, held)
+    } else if (this.#held.delete(number)) index.remove(toRequestId(number))
+  }
+
+  #indexOf(scope: string): OrderingIndex {
+    return getOrMake(this.#indexes, scope, this.#createIndex)
+  }
+}
+
+/** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
+export function planTenants(requests: readonly ReplayRequest[], plan: PlanBatch): PlannedRequest[] {
+  const batches = groupBy(requests, ({ tenant }) => tenant)
+  const planned: PlannedRequest[] = []
+  let groups = 0
+  for (const batch of batches.values()) {
+    const first = groups
+    for (const one of plan(batch)) {
+      const order = one.request.fixed ? rankOrder(one.request) : one.order
+      planned.push({ ...one, order, group: first + one.group })
+      groups = Math.max(groups, first + one.group + 1)
+    }
+  }
+  return planned
+}
+
+/** Our offline mode: merges the contexts that share most first, and runs the tree of merges depth first. */
+function planByReprise(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  return planContexts(requests).map((planned) => ({ ...planned, request: requests[planned.request]! }))
+}
+
+/**
+ * Offline mode as in ContextPilot (§7.1): builds the index over the batch (Algorithm 4), aligns every context to its
+ * leaf, which begins with its ancestors' blocks (Algorithm 2), and schedules the batch (Algorithm 5).
+ */
+function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  const batch = new Map<RequestId, Context>()
+  for (const { number, context } of requests) if (context.length > 0) batch.set(toRequestId(number), context)
+  const index = buildIndex(batch)
+  return scheduleBatch(
+    requests.map((request) => {
+      const id = toRequestId(request.number)
+      const order = alignContext(request.context, index.contextOf(id) ?? [])
+      return { request, order, searchPath: index.pathOf(id) ?? [] }
+    }),
+  )
+}
+
+/** Schedules ordered requests by their search paths (Algorithm 5) and counts their groups. */
+function scheduleBatch(ordered: readonly Omit<PlannedRequest, 'group'>[]): PlannedRequest[] {
+  const groups = new Map<unknown, number>()
+  return scheduleContexts(ordered, ({ searchPath }) => searchPath).map((planned) => {
+    const key = planned.searchPath[0] ?? planned
+    const group = groups.get(key) ?? groups.size
+    groups.set(key, group)
+    return { ...planned, group }
+  })
+}
