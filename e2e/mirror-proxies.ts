@@ -71,7 +71,6 @@ export class MirrorProxy {
       redis: this.link,
       namespace: 'test',
       ttlSeconds: 100,
-      proxy: this.redis.proxy,
       wallClock: () => Date.now() + clockOffset,
       onFault: (reason) => this.faults.push(reason),
       onError: (error) => this.errors.push(error),
