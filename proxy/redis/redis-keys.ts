@@ -12,10 +12,9 @@ export function markRedisKeys(namespace: string, proxy: string, count: number): 
   return Array.from({ length: count }, (_, i) => `reprise:${namespace}:mark:{${proxy}.${i}}`)
 }
 
-/** Returns the keys of the counts of blocks, and of the stamp of their last clearing. Both are in one slot. */
-export function hotBlocksRedisKeys(namespace: string): { counts: string; cleared: string } {
-  const prefix = `reprise:${namespace}:hot:{blocks}`
-  return { counts: `${prefix}:counts`, cleared: `${prefix}:cleared` }
+/** Returns the key of the log of counts of blocks. */
+export function hotBlocksRedisKey(namespace: string): string {
+  return `reprise:${namespace}:hot:{blocks}:log:1`
 }
 
 /** Returns the keys of templates: what people said, how many requests each has seen, and each by id. All in one slot. */

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { toReport } from '../../replicas/reports/reuse-report.ts'
 import type { MirrorEntry, Reset } from '../codec/mirror-entry.ts'
+import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { costOf } from './mirror-changes.ts'
 
 /** How old a belief is: from which generation of the engine, and up to which sequence its reports are in it. */
@@ -15,8 +16,6 @@ interface Stretch {
   cost: number
 }
 
-/** The id before that of every entry. */
-const beginning = '0-0'
 /** A log keeps this much of what `costOf` counts: about 60,000 requests, and what became of them. */
 const keptCost = 800_000
 const stretches = 64
@@ -61,8 +60,7 @@ export class MirrorPosition {
 
   /** The id before `id`. */
   get idBefore(): string {
-    const [life, number] = this.#id.split('-').map(Number) as [number, number]
-    return `${life}-${number - 1}`
+    return idBefore(this.#id)
   }
 
   /** Whether an entry is the one that was applied last. */
@@ -82,13 +80,9 @@ export class MirrorPosition {
     this.#stretches = []
   }
 
-  /**
-   * Returns the id for the next entry. Redis refuses it if another proxy has written since: it is the very next one. That
-   * of the first entry of a log tells this log from one that was lost.
-   */
+  /** The id for the next entry. */
   get nextId(): string {
-    const [life, number] = this.#id.split('-').map(Number) as [number, number]
-    return this.isAtBeginning ? `${this.#wallClock()}-1` : `${life}-${number + 1}`
+    return idBehind(this.#id, this.#wallClock())
   }
 
   /** The oldest entry that is to be kept. */

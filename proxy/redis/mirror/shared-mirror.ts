@@ -3,8 +3,6 @@ import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { type MirrorEntry, type MirrorRecord, readEntry, writeEntry } from '../codec/mirror-entry.ts'
-import type { RedisCommand, RedisReply } from '../connection/redis-command.ts'
-import { isOvertaken, isToBeRepeated } from '../connection/redis-errors.ts'
 import { mirrorRedisKeys } from '../redis-keys.ts'
 import { SharedPart, type SharedPartOptions, type StreamEntry } from '../shared-part.ts'
 import { MirrorChanges } from './mirror-changes.ts'
@@ -203,41 +201,29 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const id = position.nextId
     if (anew) position.reset = undefined
     this.#inFlight = records.length + (anew ? 1 : 0)
-    const appended = this.#append(id, writeEntry(entry)).finally(() => {
+    const trim = ['MINID', '~', position.oldestId]
+    const appending = this.append(this.#key, id, trim, writeEntry(entry)).finally(() => {
       this.#inFlight = 0
     })
-    const [known, written] = await appended.catch((fault: unknown) => {
+    const appended = await appending.catch((fault: unknown) => {
       this.#giveBack(entry)
       throw fault
     })
-    if ('error' in written) return this.#refused(entry, written.error)
+    if (appended === 'overtaken' || appended === 'unknown') this.#giveBack(entry, appended === 'unknown')
+    if (appended === 'overtaken') return this.#goOn()
+    if (appended === 'unknown' || appended === 'refused') return false
     if (isFirst) return this.#follow()
     // Redis has lost what was before
-    if ('value' in known && known.value === 0) this.#mustRead = 'all'
+    if (appended === 'alone') this.#mustRead = 'all'
     position.passed(id, entry)
     position.wrote(entry)
     return true
   }
 
-  async #append(id: string, bytes: Buffer): Promise<[RedisReply, RedisReply]> {
-    const { redis, ttlSeconds } = this.options
-    const key = this.#key
-    const expiry: RedisCommand = { key, name: 'expire', args: [key, ttlSeconds] }
-    const args = [key, 'MINID', '~', this.#position.oldestId, id, 'e', bytes]
-    const [known, written] = await redis.write([expiry, { key, name: 'xadd', args }, expiry])
-    return [known!, written!]
-  }
-
-  /** Handles that Redis did not take an entry, or did not say so. Returns whether to go on at once. */
-  async #refused(entry: MirrorEntry, error: Error): Promise<boolean> {
-    if (isOvertaken(error)) {
-      this.#giveBack(entry, false)
-      const { id } = this.#position
-      return (await this.#follow()) && this.#position.id !== id
-    }
-    if (isToBeRepeated(error)) this.#giveBack(entry)
-    else this.options.onFault('redis_write')
-    return false
+  /** Reads what others have written meanwhile. Returns whether there is something. */
+  async #goOn(): Promise<boolean> {
+    const { id } = this.#position
+    return (await this.#follow()) && this.#position.id !== id
   }
 
   #giveBack({ anew, records }: MirrorEntry, mayBeWritten = true): void {
