@@ -25,7 +25,7 @@ export interface StreamEntry {
  * What became of an entry. `alone`: it was taken, and the log no longer had, or never had, another one; `overtaken`:
  * another proxy has written before; `unknown`: it may be written later, and may have been.
  */
-export type Appended = 'taken' | 'alone' | 'overtaken' | 'unknown' | 'refused'
+type Appended = 'taken' | 'alone' | 'overtaken' | 'unknown' | 'refused'
 
 /** How long the next turn waits after one in which Redis did not answer everything. */
 const retryMilliseconds = 250

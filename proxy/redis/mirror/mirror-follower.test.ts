@@ -39,40 +39,50 @@ describe('records that another proxy wrote, while ours of the same request wait'
   const held = (): number | undefined => mirror.heldOf(request)?.cachedLength
 
   test('that a request is gone: it stays if it was sent since, and goes once that is told', () => {
-    follower.take(record('gone'), 'later', stamp)
+    follower.take(record('gone'), 'as late', stamp)
     expect(mirror.has(request)).toBe(true)
     changes.delete(request)
-    follower.take(record('gone'), 'later', stamp)
+    follower.take(record('gone'), 'as late', stamp)
     expect(mirror.has(request)).toBe(false)
   })
 
   test('that a request is there: it stays gone until that is told', () => {
     mirror.apply({ type: 'failed', request })
-    follower.take(record('sent'), 'later', stamp)
+    follower.take(record('sent'), 'as late', stamp)
     expect(mirror.has(request)).toBe(false)
     changes.delete(request)
-    follower.take(record('known'), 'later', stamp)
+    follower.take(record('known'), 'as late', stamp)
     expect([mirror.has(request), changes.peek(request)]).toEqual([false, 'gone'])
     changes.delete(request)
-    follower.take(record('sent'), 'later', stamp)
+    follower.take(record('sent'), 'as late', stamp)
     expect(mirror.has(request)).toBe(true)
   })
 
   test('how much is cached: ours counts, unless it was only counted here, or is told since Redis lost it', () => {
-    follower.take(record('held'), 'later', stamp)
+    follower.take(record('held'), 'as late', stamp)
     expect(held()).toBe(300)
     changes.delete(request)
     mirror.apply({ type: 'used', request, promptTokens: 60 })
-    follower.take(record('held', 200), 'later', stamp)
+    follower.take(record('held', 200), 'as late', stamp)
     expect([held(), mirror.densityOf(request), changes.peek(request)]).toEqual([200, 0.2, 'counted'])
     changes.put(request, 'known')
-    follower.take(record('known', 150), 'later', stamp)
+    follower.take(record('known', 150), 'as late', stamp)
     expect([held(), changes.peek(request)]).toEqual([150, undefined])
+  })
+
+  test('what is told in knowledge of more reports counts, whatever waits', () => {
+    changes.delete(request)
+    changes.put(request, 'held')
+    follower.take(record('held'), 'later', stamp)
+    expect([held(), changes.peek(request)]).toEqual([100, 'counted'])
   })
 
   test('what is told in knowledge of fewer reports is told again as it is known here', () => {
     changes.delete(request)
     follower.take(record('held'), 'earlier', stamp)
     expect([held(), changes.peek(request)]).toEqual([300, 'held'])
+    changes.delete(request)
+    follower.take(record('held', 300), 'earlier', stamp)
+    expect(changes.peek(request)).toBeUndefined()
   })
 })

@@ -17,11 +17,8 @@ const maxParked = 1 << 16
 
 const kindOf = { sent: 'sent', counted: 'counted', held: 'held' } as const
 
-/**
- * How a record's belief compares with ours: `later`, or as late, which counts; `earlier`; or `past`, if this proxy knows
- * of a reset since.
- */
-export type Age = 'later' | 'earlier' | 'past'
+/** How a record's belief compares with ours: by more, as many or fewer reports; `past`: this proxy knows of a reset since. */
+export type Age = 'later' | 'as late' | 'earlier' | 'past'
 
 /** Connects a mirror with the log that proxies share: notes its own changes, and applies those of other proxies. */
 export class MirrorFollower implements MirrorListener {
@@ -117,19 +114,31 @@ export class MirrorFollower implements MirrorListener {
     return true
   }
 
-  /** What waits here is later, and goes by what was read; only what is known of a request at all gives way to that. */
+  /** What waits here counts, and is told behind what was read, unless that is of more reports or tells as much. */
   #takeKnown(record: MirrorRecord, age: Age): void {
     const { kind, request } = record
     if (this.#changes.peek(request) === 'known' && (kind === 'sent' || kind === 'known')) {
       this.#changes.delete(request)
-      if (age !== 'later') this.#changes.put(request, 'held')
+      if (age === 'past') this.#changes.put(request, 'held')
+    } else if (age === 'later' && kind !== 'counted' && this.#changes.peek(request) === 'held') {
+      this.#changes.delete(request)
+      this.#changes.put(request, 'counted')
     }
     const waiting = this.#changes.peek(request)
     const tellsHeld = kind !== 'counted' && waiting !== 'held' && waiting !== 'sent'
-    if (tellsHeld && age === 'earlier' && waiting !== 'known') this.#changes.put(request, 'held')
+    if (tellsHeld && age === 'earlier' && waiting !== 'known' && !this.#isHeldSo(record)) {
+      this.#changes.put(request, 'held')
+    }
     const takesCount = waiting === undefined || this.#mirror.densityOf(request) === undefined
     const counted = takesCount ? record.tokensPerCharacter : undefined
-    this.#share({ ...record, tokensPerCharacter: counted }, undefined, tellsHeld && age === 'later')
+    const takesHeld = tellsHeld && (age === 'later' || age === 'as late')
+    this.#share({ ...record, tokensPerCharacter: counted }, undefined, takesHeld)
+  }
+
+  #isHeldSo({ request, heldLength, reportedTokens }: MirrorRecord): boolean {
+    const held = this.#mirror.heldOf(request)
+    if (!held) return heldLength === 0
+    return held.cachedLength === heldLength && this.#tokens.reportedOf(request) === reportedTokens
   }
 
   #share(record: MirrorRecord, prompt: SharedPrompt | undefined, takesHeld = true): void {

@@ -87,6 +87,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   protected override failed(error: unknown): number {
+    this.#mustRead = 'all'
     this.options.onError(error)
     return this.options.faultMilliseconds ?? defaultFaultMilliseconds
   }
@@ -102,11 +103,10 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Finds out whether the log still has what was read last. Returns false if Redis does not tell. */
   async #check(): Promise<boolean> {
     const position = this.#position
-    const entries = await this.readStream(this.#key, position.idBefore, 1)
-    if (!entries) return false
-    const [last] = entries
-    this.#mustRead = last && position.isAt(last.id, readOf(last)) ? undefined : 'all'
-    return true
+    const entries = position.isAtBeginning ? [] : await this.readStream(this.#key, position.idBefore, 1)
+    const last = entries?.[0]
+    if (entries) this.#mustRead = last && position.isAt(last.id, readOf(last)) ? undefined : 'all'
+    return entries !== undefined
   }
 
   /** Reads the log from its beginning, and queues what is in memory alone: Redis has lost it. Returns false if that failed. */
@@ -175,7 +175,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     if (position.isAheadOf(entry)) return 'past'
     const { before, stamp } = this.#rereading ?? {}
     const isRemembered = before?.has(request) && !isLater(entry, stamp!)
-    return isRemembered || isLater(position.stamp, entry) ? 'earlier' : 'later'
+    if (isRemembered || isLater(position.stamp, entry)) return 'earlier'
+    return isLater(entry, position.stamp) ? 'later' : 'as late'
   }
 
   async #write(): Promise<boolean> {
