@@ -211,6 +211,37 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     expect(slow.replicaMirror.state).toMatchObject({ generation: 'new', sequence: 0 })
   })
 
+  test('a clearing in knowledge of fewer reports than are told counts for nothing', async () => {
+    const [one, other] = [await start(), await start()]
+    await one.snapshot('g', 0)
+    one.send('a', 'x')
+    await agree(one, other)
+    await waitFor(() => other.replicaMirror.state.generation === 'g')
+    other.link.hold()
+    // wait until it is about to read
+    await pause(30)
+    other.replicaMirror.clear()
+    await one.report('g', 1, { a: 25 })
+    await written(one)
+    other.link.goOn()
+    await agree(one, other)
+    expect(other.held).toEqual({ a: 100 })
+    expect(other.replicaMirror.state.sequence).toBe(1)
+  })
+
+  test('a generation that two proxies hear of is the same, whenever each did, and the later report of it counts', async () => {
+    const [one, other] = [await start(), await start()]
+    for (const { link } of [one, other]) link.hold()
+    await pause(30)
+    await one.snapshot('g', 3)
+    await pause(5)
+    await other.snapshot('g', 2)
+    other.send('a', 'x')
+    for (const { link } of [one, other]) link.goOn()
+    await waitFor(() => other.replicaMirror.state.sequence === 3)
+    await agree(one, other)
+  })
+
   test('what cannot be relied on is left out and counted, and all else is loaded', async () => {
     const one = await start()
     one.send('a', 'a')

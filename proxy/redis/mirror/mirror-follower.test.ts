@@ -14,7 +14,7 @@ const prompt = {
   ends: [100, 200],
   length: 300,
 }
-const stamp = { born: 1, sequence: 0 }
+const stamp = { generation: 'g', born: 1, sequence: 0 }
 
 describe('records that another proxy wrote, while ours of the same request wait', () => {
   let mirror: CacheMirror

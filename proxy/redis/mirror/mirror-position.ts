@@ -6,7 +6,7 @@ import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { costOf } from './mirror-changes.ts'
 
 /** How old a belief is: from which generation of the engine, and up to which sequence its reports are in it. */
-export type Stamp = Pick<MirrorEntry, 'born' | 'sequence'>
+export type Stamp = Pick<MirrorEntry, 'generation' | 'born' | 'sequence'>
 
 /** Entries of a log that are kept or dropped together. */
 interface Stretch {
@@ -100,14 +100,15 @@ export class MirrorPosition {
   /** The stamp of what is believed now. */
   get stamp(): Stamp {
     const { generation = '', sequence } = this.#replica.state
-    return { born: this.#born, sequence: generation === this.#generation ? sequence : 0 }
+    const isOfOne = generation === this.#generation
+    return { generation: this.#generation, born: this.#born, sequence: isOfOne ? sequence : 0 }
   }
 
   /** What an entry written now says besides its records. */
   get head(): Omit<MirrorEntry, 'records' | 'isWhole' | 'anew'> {
     const { reuse } = this.#replica
     const chain = { tag: randomInt(highestTag), before: this.#tag ?? 0, at: this.#wallClock() }
-    return { ...chain, ...this.stamp, generation: this.#generation, reuse: reuse ? toReport(reuse) : null }
+    return { ...chain, ...this.stamp, reuse: reuse ? toReport(reuse) : null }
   }
 
   /** Whether reports were applied that the log does not know of. */
@@ -126,9 +127,14 @@ export class MirrorPosition {
   }
 
   /** Whether this proxy knows of a later reset than the writer of an entry did. */
-  isAheadOf({ anew, generation, born, sequence }: MirrorEntry): boolean {
+  isAheadOf({ generation, born, sequence }: MirrorEntry): boolean {
     if (!this.#isOfSameLife(generation)) return this.#born > born
-    return this.reset !== undefined && (anew === undefined || this.stamp.sequence >= sequence)
+    return this.reset !== undefined && this.stamp.sequence >= sequence
+  }
+
+  /** Whether a reset that this proxy has applied counts for nothing, since an entry is of later reports, and of no reset. */
+  isOutrunBy(entry: MirrorEntry): boolean {
+    return this.reset !== undefined && !this.resetOf(entry) && !this.isAheadOf(entry)
   }
 
   /** Returns the reset that an entry tells of, which may be that the engine is another one; undefined: none. */
@@ -178,7 +184,7 @@ export class MirrorPosition {
   }
 }
 
-/** Whether a stamp is later than another. */
+/** Whether a stamp is later than another. Two proxies may have heard of a generation at different times. */
 export function isLater(one: Stamp, other: Stamp): boolean {
-  return one.born > other.born || (one.born === other.born && one.sequence > other.sequence)
+  return one.generation === other.generation ? one.sequence > other.sequence : one.born > other.born
 }

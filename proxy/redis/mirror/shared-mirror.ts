@@ -47,8 +47,12 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   readonly #follower: MirrorFollower
   readonly #position: MirrorPosition
   readonly #unlisten: () => void
-  /** `all`: the log is to be read from its beginning; `check`: if it no longer has what was read last */
-  #mustRead: 'all' | 'check' | undefined = 'all'
+  /**
+   * `anew`: the log is to be read from its beginning, and counts; `all`: likewise, but memory counts, too; `check`: so, if
+   * it no longer has what was read last
+   */
+  #mustRead: 'anew' | 'all' | 'check' | undefined = 'anew'
+  #isReadAnew = false
   #rereading: Rereading | undefined
   #inFlight = 0
   #isLoaded = false
@@ -87,7 +91,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   protected override failed(error: unknown): number {
-    this.#mustRead = 'all'
+    this.#mustRead = this.#isLoaded ? 'all' : 'anew'
     this.options.onError(error)
     return this.options.faultMilliseconds ?? defaultFaultMilliseconds
   }
@@ -95,7 +99,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Returns whether Redis answered everything. */
   protected async exchange(): Promise<boolean> {
     if (this.#mustRead === 'check' && !(await this.#check())) return false
-    if (!(await (this.#mustRead === 'all' ? this.#readAll() : this.#follow()))) return false
+    const why = this.#mustRead
+    if (!(await (why === 'anew' || why === 'all' ? this.#readAll(why) : this.#follow()))) return false
     if (this.#changes.takeOverflow()) await this.#follower.writeAgain(this.options.replicaMirror.mirror.requestIds())
     return this.#write()
   }
@@ -110,9 +115,10 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   /** Reads the log from its beginning, and queues what is in memory alone: Redis has lost it. Returns false if that failed. */
-  async #readAll(): Promise<boolean> {
+  async #readAll(why: 'anew' | 'all'): Promise<boolean> {
     const before = new Set<RequestId>()
-    if (this.#isLoaded) {
+    this.#isReadAnew = why === 'anew'
+    if (!this.#isReadAnew) {
       await TimeSlices.each(this.options.replicaMirror.mirror.requestIds(), (request) => before.add(request))
       this.#rereading = { before, unseen: new Set(before), stamp: this.#position.stamp }
       this.#position.tellAgain()
@@ -122,7 +128,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const isRead = await this.#follow(true)
     const unseen = this.#rereading?.unseen ?? []
     this.#rereading = undefined
-    if (!isRead) this.#mustRead = 'all'
+    this.#isReadAnew = false
+    if (!isRead) this.#mustRead = this.#mustRead === 'anew' ? 'anew' : why
     else await this.#follower.writeAgain(unseen)
     this.#isLoaded ||= isRead
     return isRead
@@ -136,10 +143,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       if (!entries) return false
       for (const stored of entries) {
         const entry = readOf(stored)
-        if (entry && !fromBeginning && !this.#position.isNext(entry)) {
-          this.#mustRead = 'all'
-          return false
-        }
+        if (entry && this.#mustReadFirst(entry, fromBeginning)) return false
         if (entry) await this.#takeEntry(entry, slices)
         else this.options.onFault('redis_value')
         this.#position.passed(stored.id, entry)
@@ -159,6 +163,16 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.#isLoaded ? 'exact' : 'degraded')
   }
 
+  /** Whether the log is to be read from its beginning before an entry can be applied. */
+  #mustReadFirst(entry: MirrorEntry, fromBeginning: boolean): boolean {
+    const position = this.#position
+    const isOutrun = position.isOutrunBy(entry)
+    if (!isOutrun && (fromBeginning || position.isNext(entry))) return false
+    if (isOutrun) position.reset = undefined
+    this.#mustRead = isOutrun ? 'anew' : 'all'
+    return true
+  }
+
   /** Applies the reset that an entry tells of, unless this proxy knows it, or of a later one. */
   #begin(entry: MirrorEntry): void {
     const position = this.#position
@@ -167,7 +181,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     if (!reset || isKnown || position.isAheadOf(entry)) return
     position.reset = undefined
     this.#rereading = this.#rereading && { ...this.#rereading, before: new Set() }
-    this.#follower.begin(reset, !this.#isLoaded)
+    this.#follower.begin(reset, this.#isReadAnew)
   }
 
   #ageOf(entry: MirrorEntry, { request }: MirrorRecord): Age {
