@@ -3,7 +3,7 @@ import { createLog } from '#proxy/common/log.ts'
 import type { RedisReply } from '#proxy/redis/connection/redis-command.ts'
 import type { RedisAccess, RedisConnection } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
-import { hotBlocksRedisKeys } from '#proxy/redis/redis-keys.ts'
+import { hotBlocksRedisKey } from '#proxy/redis/redis-keys.ts'
 import { SharedHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { type RunningRedis, startRedis } from './redis-server.ts'
 
@@ -106,7 +106,7 @@ export class HotBlockProxies {
 
   /** The Redis key of the counts of the current namespace. */
   get countsKey(): string {
-    return hotBlocksRedisKeys(this.namespace).counts
+    return hotBlocksRedisKey(this.namespace)
   }
 
   /** Starts a new namespace, so that proxies created from now on know nothing of earlier ones. */

@@ -23,6 +23,8 @@ class HeldUpRedis implements RedisAccess {
   goOn: () => void = () => {}
   /** thrown at the next write, to simulate a bug */
   fault: Error | undefined
+  /** only a read behind this entry throws it */
+  faultAt: string | undefined
 
   constructor(redis: RedisAccess) {
     this.#redis = redis
@@ -43,8 +45,11 @@ class HeldUpRedis implements RedisAccess {
   write: RedisAccess['write'] = async (commands) => {
     await this.#gate
     const { fault } = this
-    this.fault = undefined
-    if (fault) throw fault
+    const isMeant = this.faultAt === undefined || commands[0]?.args.at(-1) === this.faultAt
+    if (fault && isMeant) {
+      this.fault = undefined
+      throw fault
+    }
     return this.#redis.write(commands)
   }
 
@@ -71,7 +76,6 @@ export class MirrorProxy {
       redis: this.link,
       namespace: 'test',
       ttlSeconds: 100,
-      proxy: this.redis.proxy,
       wallClock: () => Date.now() + clockOffset,
       onFault: (reason) => this.faults.push(reason),
       onError: (error) => this.errors.push(error),

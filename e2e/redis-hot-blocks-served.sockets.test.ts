@@ -114,9 +114,7 @@ describe.skipIf(!hasRedis)('the hottest blocks of proxies with Redis (needs redi
   test('are in Redis again within 5 s when it was flushed', async () => {
     const one = await start()
     for (const blocks of ['abc', 'ab', 'a']) await ask(one, blocks)
-    const written = async (): Promise<boolean> => {
-      return (await redis.client.zcard('reprise:test:hot:{blocks}:counts')) === 3
-    }
+    const written = async (): Promise<boolean> => (await redis.client.xlen('reprise:test:hot:{blocks}:log:1')) === 1
     await waitFor(written)
     await redis.client.flushall()
     await waitFor(written, wholeWithinMilliseconds)

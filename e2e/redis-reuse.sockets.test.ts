@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type MirrorEntry, readEntry, writeEntry } from '#proxy/redis/codec/mirror-entry.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
@@ -24,6 +25,13 @@ describe.skipIf(!hasRedis)('reuse at any position, of proxies that share a Redis
     const proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' }, { redis: shared })
     proxies.push(proxy)
     return proxy
+  }
+
+  const log = 'reprise:test:mirror:{gpu-0}:log:4'
+
+  async function lastEntry(): Promise<MirrorEntry> {
+    const [last] = await redis.client.xrevrangeBuffer(log, '+', '-', 'COUNT', 1)
+    return readEntry(last?.[1][1])!
   }
 
   const reuseOf = async ({ adminUrl }: RunningProxy): Promise<unknown> =>
@@ -59,19 +67,17 @@ describe.skipIf(!hasRedis)('reuse at any position, of proxies that share a Redis
     await becomes(one, 0.3)
     await becomes(await start(), 0.3)
     await redis.client.flushall()
-    const kept = async (): Promise<unknown> => redis.client.hget('reprise:test:mirror:{gpu-0}:head', 'reuse')
-    await vi.waitFor(async () => expect(await kept()).toContain('"ratio":0.3'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await lastEntry()).reuse?.ratio).toBe(0.3), { timeout: 10_000 })
     await becomes(await start(), 0.3)
   })
 
-  test.each(['7', '{}', '{"ratio":2,"max_ratio":1}', '{"ratio":0.1,"min_ratio":0.2,"max_ratio":1}'])(
-    'what Redis has is not trusted: %s',
-    async (text) => {
+  test.each([7, {}, { ratio: 2, max_ratio: 1 }, { ratio: 0.1, min_ratio: 0.2, max_ratio: 1 }])(
+    'what Redis has is not trusted: %j',
+    async (reuse) => {
       const one = await start()
       await postJson(`${one.adminUrl}/v1/replicas/gpu-0/snapshot`, { generation: 'g', sequence: 0, requests: [] })
-      const head = 'reprise:test:mirror:{gpu-0}:head'
-      await vi.waitFor(async () => expect(await redis.client.hget(head, 'reuse')).toBe('null'), { timeout: 10_000 })
-      await redis.client.hset(head, 'reuse', text)
+      await vi.waitFor(async () => expect((await lastEntry()).generation).toBe('g'), { timeout: 10_000 })
+      await redis.client.xadd(log, '*', 'e', writeEntry({ ...(await lastEntry()), reuse: reuse as never }))
       const { adminUrl } = await start()
       const metrics = async (): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text()
       await vi.waitFor(async () => expect(await metrics()).toMatch(/fail_open_total\{reason="redis_value"\} 1\b/))

@@ -59,10 +59,7 @@ export type CacheEvent =
       readonly type: 'shared'
       readonly request: RequestId
       readonly prompt?: SharedPrompt | undefined
-      readonly heldLength: number
+      /** undefined: as before; likewise for the tokens */
+      readonly heldLength: number | undefined
       readonly tokensPerCharacter: number | undefined
-      /** when it was sent, in the unit of `CacheMirror.noteTime` */
-      readonly at: number
-      /** sent so long ago that it says nothing about current demand */
-      readonly isLongPast?: boolean
     }

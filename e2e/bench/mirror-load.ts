@@ -26,7 +26,6 @@ const shared = new SharedMirror({
   redis: redis.connection,
   namespace: 'bench',
   ttlSeconds: 86_400,
-  proxy: redis.proxy,
   // as if a few hundred requests had been sent per second
   wallClock: () => {
     asked += 1

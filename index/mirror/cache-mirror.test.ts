@@ -3,7 +3,6 @@ import { AverageDensity } from '../average-density.ts'
 import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import { CacheMirror } from './cache-mirror.ts'
-import { toMirroredPrompt } from './mirrored-prompt.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
@@ -249,19 +248,6 @@ test('the oldest requests are forgotten when all hold too many blocks; the lates
   send('e', 'a', 'b')
   send('f', 'c', 'd')
   expect(small.statistics.requests).toBe(2)
-})
-
-test('what others sent long ago is held, and says nothing of what is asked for now', () => {
-  const share = (isLongPast: boolean): CacheMirror => {
-    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 })
-    const held = { prompt: toMirroredPrompt(prompt('a', 'b')), heldLength: 400, tokensPerCharacter: 0.25 }
-    one.apply({ type: 'shared', request: request('r'), ...held, at: 0, isLongPast })
-    return one
-  }
-  const [lately, longAgo] = [share(false), share(true)]
-  expect(longAgo.statistics).toEqual({ ...lately.statistics, bytes: longAgo.statistics.bytes })
-  expect(longAgo.statistics.bytes).toBeLessThan(lately.statistics.bytes)
-  expect(longAgo.predictCachedTokens(prompt('a', 'b'))).toBe(75)
 })
 
 test('a block that ends where a prompt begins is not held by whoever holds nothing', () => {

@@ -34,7 +34,7 @@ export class CacheMirror {
     this.#held = new HeldRequests(
       bounds,
       (blocks) => this.createIndex(blocks),
-      (request, time) => this.#listener?.forgotten(request, time),
+      (request) => this.#listener?.forgotten(request),
     )
     this.#requests = this.#held.requests
     this.#contexts = this.#held.contexts
@@ -155,16 +155,10 @@ export class CacheMirror {
     return number === undefined ? 0 : this.#prompts.sharedLength(this.#requests.ends.at(number), cachedLength)
   }
 
-  /** Records when a request was sent, in any unit. */
-  noteTime(request: RequestId, at: number): void {
+  /** Returns the tokens per character of a request; undefined until the engine has counted them. */
+  densityOf(request: RequestId): number | undefined {
     const number = this.#requests.find(request)
-    if (number !== undefined) this.#requests.times.set(number, at)
-  }
-
-  /** Returns the time recorded for a request; 0 if there is none. */
-  timeOf(request: RequestId): number {
-    const number = this.#requests.find(request)
-    return number === undefined ? 0 : this.#requests.times.at(number)
+    return number === undefined ? undefined : this.#held.densityOf(number)
   }
 
   /** Statistics for the control plane. `requests` counts those with something cached; `bytes` is an estimate. */
@@ -242,18 +236,17 @@ export class CacheMirror {
   }
 
   #share(event: CacheEvent & { type: 'shared' }): void {
-    const { request, prompt, heldLength, tokensPerCharacter, at, isLongPast = false } = event
+    const { request, prompt, heldLength, tokensPerCharacter } = event
     let number = this.#requests.find(request)
     if (number === undefined && !prompt) return
     // set the density first, so that it applies to what the request holds from now on
     if (number !== undefined && tokensPerCharacter !== undefined) this.#held.count(number, tokensPerCharacter)
-    if (number !== undefined) {
+    if (number === undefined) {
+      const length = Math.min(heldLength ?? prompt!.length, prompt!.length)
+      number = this.#held.add(request, prompt!, { length, tokensPerCharacter, isAsked: true })
+    } else if (heldLength !== undefined) {
       this.#held.hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
-    } else {
-      const length = Math.min(heldLength, prompt!.length)
-      number = this.#held.add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
     }
-    this.#requests.times.set(number, at)
     if (heldLength === 0) this.#held.fall(number)
     this.#listener?.changed(request, 'held')
     this.#held.trim()

@@ -118,7 +118,7 @@ test('another proxy that learns how much of a request is held predicts as much',
   send(one, 'r', asked, 1_000)
   report(one, 'r', 333)
   const { prompt, heldLength, tokensPerCharacter } = one.recall(request('r'))!
-  two.apply({ type: 'shared', request: request('r'), prompt, heldLength, tokensPerCharacter, at: 0 })
+  two.apply({ type: 'shared', request: request('r'), prompt, heldLength, tokensPerCharacter })
   expect(two.predictCachedTokens(asked)).toBe(333)
 })
 

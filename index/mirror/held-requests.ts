@@ -46,7 +46,7 @@ export class HeldRequests {
   readonly prompts: MirroredPrompts
   readonly contexts: HeldContexts
   readonly #bounds: MirrorBounds
-  readonly #onForgotten: (request: RequestId, time: number) => void
+  readonly #onForgotten: (request: RequestId) => void
   readonly #table: SharedBlocks
   /** requests that lost everything; earliest first */
   readonly #fallen = new RequestTable<MirroredRequest>()
@@ -57,11 +57,11 @@ export class HeldRequests {
   /** number of blocks in all requests, including repetitions */
   #blocks = 0
 
-  /** `onForgotten`: receives each request that is no longer mirrored, and its time. */
+  /** `onForgotten`: receives each request that is no longer mirrored. */
   constructor(
     bounds: MirrorBounds,
     createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>,
-    onForgotten: (request: RequestId, time: number) => void,
+    onForgotten: (request: RequestId) => void,
   ) {
     this.#bounds = bounds
     this.#onForgotten = onForgotten
@@ -170,13 +170,13 @@ export class HeldRequests {
   forget(request: RequestId): void {
     const number = this.requests.find(request)
     if (number === undefined) return
-    const { blocks, times, ends } = this.requests
+    const { blocks, ends } = this.requests
     this.#fallen.delete(number)
     this.hold(number, 0)
     this.#blocks -= blocks.at(number)
     this.prompts.remove(ends.at(number))
     this.requests.delete(request)
-    this.#onForgotten(request, times.at(number))
+    this.#onForgotten(request)
   }
 
   #holdKept(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {

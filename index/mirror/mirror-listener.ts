@@ -24,8 +24,8 @@ export interface BelievedRequest {
 export interface MirrorListener {
   /** A belief changed: the request was sent, its tokens were counted, or more or less of it is held. */
   changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void
-  /** A request is no longer mirrored; `at` is its recorded time. */
-  forgotten(request: RequestId, at: number): void
+  /** A request is no longer mirrored. */
+  forgotten(request: RequestId): void
   /** The engine reported a request that is not mirrored. */
   unknown(request: RequestId, cachedTokens: number): void
   /** Nothing counts as cached until reported again. `cleared`: what was shared about requests is void, too. */

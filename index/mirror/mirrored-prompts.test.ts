@@ -117,7 +117,11 @@ class PlainMirror {
         const prompt = known?.prompt ?? (event.prompt && withNames(event.prompt))
         if (!prompt) break
         const density = event.tokensPerCharacter ?? known?.density
-        this.requests.set(event.request, { prompt, held: Math.min(event.heldLength, prompt.length), density })
+        this.requests.set(event.request, {
+          prompt,
+          held: Math.min(event.heldLength ?? known?.held ?? prompt.length, prompt.length),
+          density,
+        })
         break
       }
       default:

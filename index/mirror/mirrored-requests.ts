@@ -17,8 +17,6 @@ export class MirroredRequests extends RequestTable {
   readonly blocks: WholeColumn = new WholeColumn()
   /** tokens per character; 0 until the engine has counted the tokens */
   readonly densities: FloatColumn = new FloatColumn()
-  /** as set by `CacheMirror.noteTime` */
-  readonly times: FloatColumn = new FloatColumn()
   /** neighbours of requests in the lists of `HeldParts` */
   readonly earlierParts: WholeColumn = new WholeColumn()
   readonly laterParts: WholeColumn = new WholeColumn()
@@ -28,7 +26,6 @@ export class MirroredRequests extends RequestTable {
     this.heldLengths,
     this.blocks,
     this.densities,
-    this.times,
     this.earlierParts,
     this.laterParts,
   ]

@@ -12,10 +12,9 @@ export function markRedisKeys(namespace: string, proxy: string, count: number): 
   return Array.from({ length: count }, (_, i) => `reprise:${namespace}:mark:{${proxy}.${i}}`)
 }
 
-/** Returns the keys of the counts of blocks, and of the stamp of their last clearing. Both are in one slot. */
-export function hotBlocksRedisKeys(namespace: string): { counts: string; cleared: string } {
-  const prefix = `reprise:${namespace}:hot:{blocks}`
-  return { counts: `${prefix}:counts`, cleared: `${prefix}:cleared` }
+/** Returns the key of the log of counts of blocks. */
+export function hotBlocksRedisKey(namespace: string): string {
+  return `reprise:${namespace}:hot:{blocks}:log:1`
 }
 
 /** Returns the keys of templates: what people said, how many requests each has seen, and each by id. All in one slot. */
@@ -37,16 +36,8 @@ export function limitsRedisKey(namespace: string): string {
 
 /** The keys of one replica's mirror, all in one slot of a cluster. */
 export interface MirrorKeys {
-  /** the state of the replica as a whole, and the fence */
-  readonly head: string
-  /** recent writes of all proxies, in order */
-  readonly feed: string
-  /** the numbers of all buckets */
-  readonly buckets: string
-  /** what the key of a bucket begins with; its number follows */
-  readonly bucketPrefix: string
-  /** The key for requests that were sent at about the same time. */
-  bucket(number: number): string
+  /** what all proxies tell of it, in order; proxies of another version have another */
+  readonly log: string
   /** The key for the tokens of a request's prompt. */
   tokens(request: RequestId): string
 }
@@ -55,13 +46,5 @@ export interface MirrorKeys {
 export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKeys {
   // escaped, because a hash tag ends at the first closing brace
   const prefix = `reprise:${namespace}:mirror:{${encodeURIComponent(replica)}}`
-  const bucketPrefix = `${prefix}:sent:`
-  return {
-    head: `${prefix}:head`,
-    feed: `${prefix}:feed`,
-    buckets: `${prefix}:buckets`,
-    bucketPrefix,
-    bucket: (number) => `${bucketPrefix}${number}`,
-    tokens: (request) => `${prefix}:tokens:${request}`,
-  }
+  return { log: `${prefix}:log:4`, tokens: (request) => `${prefix}:tokens:${request}` }
 }

@@ -6,7 +6,6 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
-import { listBuckets } from './mirror/load-records.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
 import { mirrorRedisKeys } from './redis-keys.ts'
 import { SharedTokens } from './shared-tokens.ts'
@@ -18,7 +17,7 @@ import { SharedTokens } from './shared-tokens.ts'
  */
 export function shareMirror(
   replica: Replica,
-  { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
+  { connection, namespace, ttlSeconds, sharesTokens }: SharedRedis,
   { failOpen }: Pick<Metrics, 'failOpen'>,
   log: Log,
 ): Companion {
@@ -29,7 +28,7 @@ export function shareMirror(
     onFault('redis_value')
     log.error({ error, replica: replica.id }, 'sharing the mirror failed: it begins again')
   }
-  const mirror = new SharedMirror({ ...common, onError, replicaMirror, proxy, wallClock: Date.now })
+  const mirror = new SharedMirror({ ...common, onError, replicaMirror, wallClock: Date.now })
   const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
   const shared = [mirror, ...tokens]
   const close = async (milliseconds: number): Promise<void> => {
@@ -58,9 +57,8 @@ async function forgetMirror(
   requests: readonly RequestId[],
 ): Promise<void> {
   const keys = mirrorRedisKeys(namespace, replica)
-  const buckets = ((await listBuckets(redis, keys)) ?? []).map((number) => keys.bucket(number))
-  // the head goes last: whoever finds none writes what it knows again
-  const all = [...requests.map((request) => keys.tokens(request)), ...buckets, keys.feed, keys.buckets, keys.head]
+  // whoever finds no log writes what it knows again
+  const all = [...requests.map((request) => keys.tokens(request)), keys.log]
   for (let at = 0; at < all.length; at += keysAtOnce) {
     const some = all.slice(at, at + keysAtOnce)
     await redis.write([{ key: some[0]!, name: 'unlink', args: some }])

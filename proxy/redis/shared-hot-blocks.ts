@@ -2,64 +2,49 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
-import type { RedisReply } from './connection/redis-command.ts'
-import { isToBeRepeated } from './connection/redis-errors.ts'
-import { hotBlocksRedisKeys } from './redis-keys.ts'
-import { SharedPart, type SharedPartOptions } from './shared-part.ts'
+import { isWhole, pack, unpack } from './codec/pack.ts'
+import { areOfOneLog, beginning, idBehind } from './log-ids.ts'
+import { hotBlocksRedisKey } from './redis-keys.ts'
+import { SharedPart, type SharedPartOptions, type StreamEntry } from './shared-part.ts'
 
 interface SharedHotBlocksOptions extends SharedPartOptions {
   readonly capacity?: number
 }
 
+/** What an entry says: all counts, and the stamp of the last clearing, 0 if there was none. */
+interface Told {
+  readonly cleared: number
+  readonly top: readonly HotBlock[]
+}
+
 const pollMilliseconds = 1_000
+const version = 1
+/** How often it is tried to write before another proxy does, in one turn. */
+const attempts = 3
 
 /**
- * Adds counts, unless somebody has cleared all since they were counted, and returns the stamp of the last clearing and
- * the highest counts. ARGV: time to live, length of the list, the stamp that the proxy knows, then counts and members.
- */
-export const addHotBlocks = `
-local cleared = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
-local stamp = string.format('%.0f', cleared)
-redis.call('SET', KEYS[2], stamp, 'EX', ARGV[1])
-if cleared == tonumber(ARGV[3]) then
-  for at = 4, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
-  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - 2 * ARGV[2])
-  redis.call('EXPIRE', KEYS[1], ARGV[1])
-end
-return {stamp, redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
-`
-/**
- * Clears the counts. Returns the stamp of this clearing: the time in milliseconds, but later than every stamp known.
- * ARGV: as above, with the time in place of counts.
- */
-export const clearHotBlocks = `
-local known = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
-local cleared = string.format('%.0f', math.max(known + 1, tonumber(ARGV[4])))
-redis.call('UNLINK', KEYS[1])
-redis.call('SET', KEYS[2], cleared, 'EX', ARGV[1])
-return {cleared, {}}
-`
-
-/**
- * Counts the most requested blocks of all proxies of a namespace, in a sorted set in Redis. Every second each proxy adds
- * what it has counted and reads the highest counts. They are counts for people: a write whose answer is lost may count
- * twice, and after a loss Redis gets back what the proxies that still run have counted.
+ * Counts the most requested blocks of all proxies of a namespace, in a log in Redis of which only the last entry is kept.
+ * Every second each proxy reads it, and adds what it has counted. They are counts for people: a write whose answer is
+ * lost may count twice, and after a loss Redis gets back what the proxies that still run have counted.
  */
 export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implements HotBlocks {
   readonly #capacity: number
+  readonly #key: string
   /** all that this proxy has counted, to restore a Redis that has lost its counts */
   #own: MemoryHotBlocks
   /** what Redis does not have yet */
   #pending: MemoryHotBlocks
   /** as last read */
   #shared: readonly HotBlock[] = []
-  /** the stamp of the last clearing, 0 if there was none; undefined until Redis has told it */
+  #id = beginning
+  /** the stamp of the last clearing; undefined until Redis has told it */
   #cleared: number | undefined
   #mustClear = false
 
   constructor(options: SharedHotBlocksOptions) {
     super(options, pollMilliseconds)
     this.#capacity = options.capacity ?? hotBlocksCapacity
+    this.#key = hotBlocksRedisKey(options.namespace)
     this.#own = new MemoryHotBlocks(this.#capacity)
     this.#pending = new MemoryHotBlocks(this.#capacity)
   }
@@ -97,60 +82,68 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     ending.abort()
   }
 
-  /** Adds pending counts and reads the highest. */
+  /** Reads the counts, and adds those that are pending. */
   protected async exchange(): Promise<void> {
-    await this.#exchange()
-    // cleared meanwhile
-    if (this.#mustClear) await this.#exchange()
-  }
-
-  async #exchange(): Promise<void> {
-    if (this.#mustClear && !(await this.#writeClearing())) return
-    const [sent, own] = [this.#pending.top(2 * this.#capacity), this.#own]
-    this.#pending = new MemoryHotBlocks(this.#capacity)
-    const reply = await this.#run(
-      addHotBlocks,
-      sent.flatMap(({ block, count, size }) => [count, `${block}:${size}`]),
-    )
-    // cleared here meanwhile: nothing of this counts any more
-    if (own !== this.#own) return
-    const read = this.#read(reply)
-    if (!read) {
-      for (const hot of sent) this.#pending.add(hot)
-      return this.#repair(reply)
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      if (!(await this.#read()) || (await this.#write())) return
     }
-    const known = this.#cleared
-    this.#cleared = read.cleared
-    if (known !== undefined && read.cleared > known) return this.#forget()
-    // this proxy has only begun, and was not there when they were cleared
-    if (read.cleared > (known ?? 0)) for (const hot of sent) this.#pending.add(hot)
-    this.#takeTop(read.top)
   }
 
-  #takeTop(top: readonly HotBlock[]): void {
-    // the highest count never falls, so Redis has lost counts
-    if ((this.#shared[0]?.count ?? 0) > (top[0]?.count ?? 0)) {
-      this.#pending = new MemoryHotBlocks(this.#capacity)
-      for (const hot of this.#own.top(2 * this.#capacity)) this.#pending.add(hot)
-      this.#shared = []
-    } else this.#shared = top
+  /** Returns whether Redis has answered. */
+  async #read(): Promise<boolean> {
+    const key = this.#key
+    const [kept] = await this.options.redis.write([{ key, name: 'expire', args: [key, this.options.ttlSeconds] }])
+    const entries = await this.readStream(key, this.#id, 1)
+    if (!entries || !kept || 'error' in kept) return false
+    const [last] = entries
+    if (kept.value === 0) this.#lost(beginning)
+    else if (last) this.#take(last)
+    return true
   }
 
-  /** Returns whether Redis has done it. */
-  async #writeClearing(): Promise<boolean> {
-    const own = this.#own
-    const read = this.#read(await this.#run(clearHotBlocks, [Date.now()]))
-    if (!read) return false
-    this.#cleared = read.cleared
-    if (own === this.#own) this.#mustClear = false
-    return !this.#mustClear
+  #take({ id, fields: [, bytes] }: StreamEntry): void {
+    const told = readTold(bytes)
+    if (!told) this.options.onFault('redis_value')
+    if (!told || (this.#id !== beginning && !areOfOneLog(id, this.#id))) this.#lost(id)
+    this.#id = id
+    if (!told) return
+    const { cleared, top } = told
+    // a proxy that has only begun was not there when they were cleared
+    if (this.#cleared !== undefined && cleared > this.#cleared) this.#forget()
+    this.#shared = this.#mustClear ? [] : top
+    this.#cleared = Math.max(cleared, this.#cleared ?? 0)
   }
 
-  #run(script: string, added: readonly (string | number)[]): Promise<RedisReply> {
-    const { namespace, ttlSeconds } = this.options
-    const { counts, cleared } = hotBlocksRedisKeys(namespace)
-    const args = [script, 2, counts, cleared, ttlSeconds, this.#capacity, this.#cleared ?? 0, ...added]
-    return this.ask({ key: counts, name: 'eval', args })
+  /** Redis has lost the counts: each proxy adds its own again. */
+  #lost(id: string): void {
+    this.#shared = []
+    if (this.#id === beginning) return
+    this.#id = id
+    this.#pending = new MemoryHotBlocks(this.#capacity)
+    for (const hot of this.#own.top(2 * this.#capacity)) this.#pending.add(hot)
+  }
+
+  /** Writes what is news. Returns false if another proxy has written before. */
+  async #write(): Promise<boolean> {
+    const sent = this.#pending.top(2 * this.#capacity)
+    if (sent.length === 0 && !this.#mustClear) return true
+    const [own, top, isClearing] = [this.#own, this.top(2 * this.#capacity), this.#mustClear]
+    const known = this.#cleared ?? 0
+    const cleared = isClearing ? Math.max(known + 1, Date.now()) : known
+    const id = idBehind(this.#id, Date.now())
+    this.#pending = new MemoryHotBlocks(this.#capacity)
+    this.#mustClear = false
+    const appended = await this.append(this.#key, id, ['MAXLEN', 1], writeTold({ cleared, top }))
+    const isTaken = appended === 'taken' || appended === 'alone'
+    if (isTaken) {
+      this.#id = id
+      this.#cleared = cleared
+    } else this.#mustClear ||= isClearing
+    // cleared here meanwhile: nothing of this counts any more
+    if (own !== this.#own) return !this.#mustClear
+    if (isTaken) this.#shared = top
+    else for (const hot of sent) this.#pending.add(hot)
+    return appended !== 'overtaken'
   }
 
   #forget(): void {
@@ -158,43 +151,22 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     this.#pending = new MemoryHotBlocks(this.#capacity)
     this.#shared = []
   }
-
-  /** Removes values of another type. */
-  async #repair(reply: RedisReply): Promise<void> {
-    const { redis, namespace } = this.options
-    if (!('error' in reply) || !reply.error.message.includes('WRONGTYPE')) return
-    const { counts, cleared } = hotBlocksRedisKeys(namespace)
-    await redis.write([{ key: counts, name: 'unlink', args: [counts, cleared] }])
-  }
-
-  /** Returns what the script told; undefined if it told nothing. Removes invalid members. */
-  #read(reply: RedisReply): { cleared: number; top: HotBlock[] } | undefined {
-    const value = 'value' in reply ? reply.value : undefined
-    if (!Array.isArray(value) || !Array.isArray(value[1])) {
-      if ('error' in reply && !isToBeRepeated(reply.error)) {
-        this.options.onFault(reply.error.message.includes('WRONGTYPE') ? 'redis_value' : 'redis_write')
-      }
-      return undefined
-    }
-    const scores = value[1] as unknown[]
-    const top = new MemoryHotBlocks(this.#capacity)
-    const strange: string[] = []
-    for (let at = 0; at + 1 < scores.length; at += 2) {
-      const hot = toHotBlock(String(scores[at]), Number(scores[at + 1]))
-      if (hot) top.add(hot)
-      else strange.push(String(scores[at]))
-    }
-    if (strange.length > 0) {
-      const { counts } = hotBlocksRedisKeys(this.options.namespace)
-      this.options.onFault('redis_value')
-      void this.options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
-    }
-    return { cleared: Number(value[0]), top: top.top(this.#capacity) }
-  }
 }
 
-function toHotBlock(member: string, count: number): HotBlock | undefined {
-  const [, block, size] = /^(~?[\w-]{22}):(\d{1,15})$/.exec(member) ?? []
-  if (block === undefined || !(count > 0 && count < Number.MAX_SAFE_INTEGER)) return undefined
-  return { block: block as BlockId, count: Math.floor(count), size: Number(size) }
+function writeTold({ cleared, top }: Told): Buffer {
+  return pack([version, cleared, top.map(({ block, count, size }) => [block, count, size])])
+}
+
+function readTold(bytes: Buffer | undefined): Told | undefined {
+  const [written, cleared, rows] = (bytes && unpack(bytes, 3)) ?? []
+  if (written !== version || !isWhole(cleared, Number.MAX_SAFE_INTEGER) || !Array.isArray(rows)) return undefined
+  const top = rows.map(readHotBlock)
+  return top.includes(undefined) ? undefined : { cleared, top: top as HotBlock[] }
+}
+
+function readHotBlock(row: unknown): HotBlock | undefined {
+  const [block, count, size] = Array.isArray(row) ? row : []
+  if (typeof block !== 'string' || !/^~?[\w-]{22}$/.test(block)) return undefined
+  const areCounts = [count, size].every((number) => isWhole(number, Number.MAX_SAFE_INTEGER))
+  return areCounts ? { block: block as BlockId, count, size } : undefined
 }

@@ -1,6 +1,7 @@
 import type { RedisFault } from '../common/reasons.ts'
 import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
+import { isOvertaken, isToBeRepeated } from './connection/redis-errors.ts'
 
 /** What every shared part needs. */
 export interface SharedPartOptions {
@@ -19,6 +20,12 @@ export interface StreamEntry {
   /** names and values, alternating */
   readonly fields: readonly Buffer[]
 }
+
+/**
+ * What became of an entry. `alone`: it was taken, and the log no longer had, or never had, another one; `overtaken`:
+ * another proxy has written before; `unknown`: it may be written later, and may have been.
+ */
+type Appended = 'taken' | 'alone' | 'overtaken' | 'unknown' | 'refused'
 
 /** How long the next turn waits after one in which Redis did not answer everything. */
 const retryMilliseconds = 250
@@ -92,12 +99,39 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
     return isTaken
   }
 
-  /** Reads what a stream has behind an entry, at most so many; undefined if Redis does not answer. */
+  /**
+   * Reads what a stream has behind an entry, at most so many; undefined if Redis does not answer. What is no stream is
+   * removed.
+   */
   protected async readStream(key: string, behind: string, count: number): Promise<StreamEntry[] | undefined> {
     const reply = await this.ask({ key, name: 'xreadBuffer', args: ['COUNT', count, 'STREAMS', key, behind] })
-    if ('error' in reply) return undefined
+    if ('error' in reply) {
+      if (!reply.error.message.startsWith('WRONGTYPE')) return undefined
+      this.options.onFault('redis_value')
+      await this.ask({ key, name: 'unlink', args: [key] })
+      return undefined
+    }
     const [stream] = (reply.value ?? []) as [name: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
     return (stream?.[1] ?? []).map(([id, fields]) => ({ id: id.toString(), fields }))
+  }
+
+  /**
+   * Adds an entry to a log that proxies write in turns (log-ids.ts), and counts if it is not taken and will not be.
+   * `trim`: which entries the log drops.
+   */
+  protected async append(
+    key: string,
+    id: string,
+    trim: readonly (string | number)[],
+    bytes: Buffer,
+  ): Promise<Appended> {
+    const expiry = { key, name: 'expire', args: [key, this.options.ttlSeconds] }
+    const args = [key, ...trim, id, 'e', bytes]
+    const [known, added] = await this.options.redis.write([expiry, { key, name: 'xadd', args }, expiry])
+    if (added && !('error' in added)) return known && 'value' in known && known.value === 0 ? 'alone' : 'taken'
+    if (!added || isToBeRepeated(added.error)) return added && isOvertaken(added.error) ? 'overtaken' : 'unknown'
+    this.options.onFault('redis_write')
+    return 'refused'
   }
 
   async #take(): Promise<void> {

@@ -24,29 +24,18 @@ const copyScript = "return redis.call('GET', KEYS[1])"
 const rightsProbes = [
   'get KEY',
   'set KEY:text x EX 60',
-  'exists KEY',
   'eval return 1 KEY',
-  'hset KEY:hash a 1',
-  'hget KEY:hash a',
-  'hmget KEY:hash a',
-  'hvals KEY:hash',
-  'hlen KEY:hash',
-  'hincrby KEY:hash b 1',
-  'hdel KEY:hash a b',
   'zadd KEY:set 1 a',
   'zrange KEY:set 0 -1',
-  'zincrby KEY:set 1 b',
-  'zremrangebyrank KEY:set 1 0',
   'zrem KEY:set a',
-  'xadd KEY:feed MAXLEN ~ 1 * v 1',
+  'xadd KEY:feed MINID ~ 0 * v 1',
   'expire KEY:feed 60',
   'xread COUNT 1 STREAMS KEY:feed 0-0',
-  'xrevrange KEY:feed + - COUNT 1',
-  'del KEY:text KEY:hash KEY:set KEY:feed',
-  'unlink KEY:text KEY:hash KEY:set KEY:feed',
+  'del KEY:text KEY:set KEY:feed',
+  'unlink KEY:text KEY:set KEY:feed',
 ]
 /** Removes the remaining keys, with whichever command the user has the right to. */
-const forgetting = ['unlink', 'del'].map((name) => `${name} KEY KEY:text KEY:hash KEY:set KEY:feed`)
+const forgetting = ['unlink', 'del'].map((name) => `${name} KEY KEY:text KEY:set KEY:feed`)
 
 /** The commands that the Redis user needs on the keys of reprise. */
 export const neededCommands: readonly string[] = rightsProbes.map((probe) => probe.split(' ')[0]!)

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forgetTurn, rememberExplicitTurn } from '#proxy/redis/conversations/shared-conversation-store.ts'
-import { readMirrorStatus, writeMirror } from '#proxy/redis/mirror/mirror-scripts.ts'
-import { addHotBlocks, clearHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { neededCommands } from './check-redis.ts'
 
-const scripts = { addHotBlocks, clearHotBlocks, forgetTurn, readMirrorStatus, rememberExplicitTurn, writeMirror }
+const scripts = { forgetTurn, rememberExplicitTurn }
 
 test.each(Object.entries(scripts))(
   'what a script asks of Redis is among the rights that are checked: %s',

@@ -22,12 +22,3 @@ export function setCommand(key: string, value: string, seconds: number, ...flags
 export function evalCommand(script: string, key: string, ...args: (string | number)[]): RedisCommand {
   return { key, name: 'eval', args: [script, 1, key, ...args] }
 }
-
-/** Runs a script on keys of one slot. Strings in its reply are buffers. */
-export function evalBytesCommand(
-  script: string,
-  keys: readonly string[],
-  args: readonly (string | number | Buffer)[],
-): RedisCommand {
-  return { key: keys[0]!, name: 'evalBuffer', args: [script, keys.length, ...keys, ...args] }
-}

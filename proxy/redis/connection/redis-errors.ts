@@ -13,7 +13,12 @@ export function isRefusal(error: Error): boolean {
   return !isNoAnswer(error) && !isPassing(error)
 }
 
-/** Whether a cluster is moving the slot just now. */
-function isPassing({ message }: Error): boolean {
-  return /^(TRYAGAIN|MOVED|ASK) /.test(message)
+/** Whether a cluster is moving the slot just now, or another proxy has written to a log in between. */
+function isPassing(error: Error): boolean {
+  return /^(TRYAGAIN|MOVED|ASK) /.test(error.message) || isOvertaken(error)
+}
+
+/** Whether Redis refused an entry of a stream since it already has one with this id, or a later one. */
+export function isOvertaken({ message }: Error): boolean {
+  return message.includes('equal or smaller than the target stream')
 }

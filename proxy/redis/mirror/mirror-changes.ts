@@ -1,29 +1,26 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { RecordKind } from './mirror-feed.ts'
-
-/**
- * The replica's state was reset. `replaced`: nothing counts as cached until reported again. `cleared`: forget the
- * requests too.
- */
-export type Reset = 'replaced' | 'cleared'
-
-/** The change to write for a request. `bucket` is set only for a request that is gone. */
-export interface MirrorChange {
-  readonly kind: RecordKind
-  readonly bucket: number
-}
+import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
+import { type MirrorRecord, type RecordKind, writePrompt } from '../codec/mirror-entry.ts'
 
 /** At most this many changes wait. Beyond that everything is written again, once that is possible. */
 const maxWaiting = 1 << 20
+/** What is encoded in one step takes about a millisecond: so many records, of which a whole one counts as several. */
+const mostCost = 256
+const mostBytes = 1 << 18
 
-/** The changes of a mirror that are not in Redis yet: the latest one of each request. */
+/** The changes of a mirror that are not in Redis yet: of each request the one that says most. */
 export class MirrorChanges {
-  readonly #waiting = new Map<RequestId, MirrorChange>()
+  readonly #waiting = new Map<RequestId, RecordKind>()
   #hasOverflowed = false
 
   /** The number of requests with a change. */
   get size(): number {
     return this.#waiting.size
+  }
+
+  /** The requests with a change, oldest first. */
+  requests(): IterableIterator<RequestId> {
+    return this.#waiting.keys()
   }
 
   /** Returns whether more changes came than can wait, and resets that flag. */
@@ -33,15 +30,15 @@ export class MirrorChanges {
     return had
   }
 
-  peek(request: RequestId): MirrorChange | undefined {
+  peek(request: RequestId): RecordKind | undefined {
     return this.#waiting.get(request)
   }
 
-  /** Queues a change. A change of the head is dropped if the whole record is still to be written. */
-  put(request: RequestId, kind: RecordKind, bucket = 0): void {
+  /** Queues a change, unless the one that waits says as much. */
+  put(request: RequestId, kind: RecordKind): void {
     const before = this.#waiting.get(request)
-    if (before && !isMore(kind, before.kind)) return
-    this.#waiting.set(request, { kind, bucket })
+    if (before && !isMore(kind, before)) return
+    this.#waiting.set(request, kind)
     if (this.#waiting.size <= maxWaiting) return
     this.#waiting.clear()
     this.#hasOverflowed = true
@@ -51,34 +48,57 @@ export class MirrorChanges {
     this.#waiting.delete(request)
   }
 
-  /**
-   * Applies a reset: what was held of requests no longer counts, but their token counts still do. `cleared`: the
-   * requests are gone, too.
-   */
-  reset(type: Reset): void {
-    if (type === 'cleared') this.#waiting.clear()
-    for (const [request, { kind, bucket }] of this.#waiting) {
-      if (kind === 'held') this.#waiting.set(request, { kind: 'counted', bucket })
-    }
+  /** The replica was reset: what was held of requests no longer counts, but their token counts still do. */
+  reset(): void {
+    for (const [request, kind] of this.#waiting) if (kind === 'held') this.#waiting.set(request, 'counted')
   }
 
-  /** Removes and yields the changes, oldest first. */
-  *take(): Generator<[RequestId, MirrorChange]> {
-    for (const [request, change] of this.#waiting) {
+  /** Takes waiting changes, oldest first, as records of what is believed now: as many as can be encoded in one step. */
+  take(replica: Pick<ReplicaMirror, 'mirror' | 'tokens'>): MirrorRecord[] {
+    const records: MirrorRecord[] = []
+    let [cost, bytes] = [0, 0]
+    for (const [request, kind] of this.#waiting) {
+      if (cost >= mostCost || bytes >= mostBytes) break
       this.#waiting.delete(request)
-      yield [request, change]
+      const record = toRecord(request, kind, replica)
+      if (record) records.push(record)
+      cost += costOf(kind)
+      bytes += record?.prompt?.length ?? 0
     }
+    return records
   }
 
-  /** Puts back a change that could not be written, unless a newer one says more. A new record may have been written. */
-  putBack(request: RequestId, { kind, bucket }: MirrorChange): void {
+  /** Puts back a change that was not written, unless a newer one says as much. */
+  putBack(request: RequestId, kind: RecordKind): void {
     const since = this.#waiting.get(request)
-    const again = { kind: kind === 'written' ? ('rewritten' as const) : kind, bucket }
-    if (!since || rank[again.kind] > rank[since.kind]) this.#waiting.set(request, again)
+    if (!since || rank[kind] > rank[since]) this.#waiting.set(request, kind)
   }
 }
 
-const rank = { counted: 0, held: 1, rewritten: 2, written: 3, gone: 3 } as const
+/** What it costs to encode a record, and to keep it: a whole one as much as eight others. */
+export function costOf(kind: RecordKind): number {
+  return kind === 'sent' || kind === 'known' ? 8 : 1
+}
+
+/** Returns undefined if there is nothing to tell, or its prompt is too long. */
+function toRecord(
+  request: RequestId,
+  kind: RecordKind,
+  { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
+): MirrorRecord | undefined {
+  if (kind === 'gone') return { kind, request, ...nothing }
+  const belief = mirror.recall(request)
+  if (!belief) return undefined
+  const { heldLength, tokensPerCharacter } = belief
+  const reportedTokens = heldLength === 0 ? 0 : tokens.reportedOf(request)
+  const told = { kind, request, heldLength, tokensPerCharacter, reportedTokens }
+  if (kind === 'held' || kind === 'counted') return { ...told, prompt: undefined }
+  const prompt = writePrompt(belief.prompt)
+  return prompt && { ...told, prompt }
+}
+
+const nothing = { heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined, prompt: undefined }
+const rank = { counted: 0, held: 1, known: 2, sent: 3, gone: 3 } as const
 
 /** Whether a change says more than the one that waits. */
 function isMore(kind: RecordKind, before: RecordKind): boolean {

@@ -6,58 +6,53 @@ import type { MirrorListener } from '#index/mirror/mirror-listener.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import type { MirrorChanges, Reset } from './mirror-changes.ts'
-import type { FedRecord } from './mirror-feed.ts'
-import type { SharedPosition, Stamp } from './shared-position.ts'
+import { type MirrorRecord, type Reset, readPrompt } from '../codec/mirror-entry.ts'
+import type { MirrorChanges } from './mirror-changes.ts'
+import { isLater, type MirrorPosition, type Stamp } from './mirror-position.ts'
 
 /** How many forgotten requests to remember, in case a proxy that does not know writes them again. */
 const maxGone = 1 << 16
 /** How many reports to keep about requests of other proxies that have not shared them yet. */
 const maxParked = 1 << 16
 
-const kindOf = { sent: 'written', counted: 'counted', held: 'held' } as const
+const kindOf = { sent: 'sent', counted: 'counted', held: 'held' } as const
 
-/** Connects a mirror with its shared copy: notes its own changes, and applies those of other proxies. */
+/** How a record's belief compares with ours: by more, as many or fewer reports; `past`: this proxy knows of a reset since. */
+export type Age = 'later' | 'as late' | 'earlier' | 'past'
+
+/** Connects a mirror with the log that proxies share: notes its own changes, and applies those of other proxies. */
 export class MirrorFollower implements MirrorListener {
   readonly #mirror: CacheMirror
   readonly #tokens: TokenMirror
   readonly #changes: MirrorChanges
-  readonly #position: Pick<SharedPosition, 'stamp' | 'isPast' | 'noteReset'>
-  readonly #bucketNow: () => number
+  readonly #position: Pick<MirrorPosition, 'stamp' | 'noteReset'>
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
-  /** how many records of a request this proxy has written and not yet read in the feed */
-  readonly #unread = new Map<RequestId, number>()
   /** the change being applied comes from another proxy */
   #isMuted = false
 
   constructor(
     { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
-    position: Pick<SharedPosition, 'stamp' | 'isPast' | 'noteReset'>,
-    bucketNow: () => number,
+    position: Pick<MirrorPosition, 'stamp' | 'noteReset'>,
   ) {
     this.#mirror = mirror
     this.#tokens = tokens
     this.#changes = changes
     this.#position = position
-    this.#bucketNow = bucketNow
     mirror.listen(this)
   }
 
   changed(request: RequestId, what: keyof typeof kindOf): void {
     if (this.#isMuted) return
-    if (what === 'sent') {
-      this.#gone.delete(request)
-      this.#mirror.noteTime(request, this.#bucketNow())
-    }
+    if (what === 'sent') this.#gone.delete(request)
     this.#changes.put(request, kindOf[what])
   }
 
-  forgotten(request: RequestId, bucket: number): void {
+  forgotten(request: RequestId): void {
     if (this.#isMuted) return
     this.#gone.set(request, this.#position.stamp)
-    this.#changes.put(request, 'gone', bucket)
+    this.#changes.put(request, 'gone')
   }
 
   unknown(request: RequestId, cachedTokens: number): void {
@@ -67,112 +62,100 @@ export class MirrorFollower implements MirrorListener {
   reset(type: Reset): void {
     this.#gone.clear()
     this.#parked.clear()
-    this.#changes.reset(type)
-    // requests that are still mirrored must be written as new
-    if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'written')
+    this.#changes.reset()
     if (!this.#isMuted) this.#position.noteReset(type)
   }
 
-  /** Applies a reset that another proxy heard of from the engine. */
-  begin(type: Reset): void {
-    this.#mute(() => (type === 'cleared' ? this.#mirror.apply({ type }) : this.#mirror.applySnapshot(new Map())))
+  /** Applies a reset that another proxy heard of from the engine. `keepsOwn`: requests that wait to be told were sent since. */
+  begin(type: Reset, keepsOwn: boolean): void {
+    const held = [...(keepsOwn ? this.#changes.requests() : [])].map((request) => this.#mirror.heldOf(request))
+    const kept = held.flatMap((one) => (one ? [[one.request, one.cachedLength * one.tokensPerCharacter] as const] : []))
+    this.#mute(() => {
+      if (type === 'cleared' && kept.length === 0) this.#mirror.apply({ type })
+      else this.#mirror.applySnapshot(new Map(kept))
+    })
     // tokens stay known for the requests reported next
     this.#tokens.clear()
   }
 
-  /** Forgets a request that no proxy has any more. */
-  forget(request: RequestId): void {
+  /** Queues what is in memory of these requests for writing: Redis may have lost it. */
+  writeAgain(requests: Iterable<RequestId>): Promise<void> {
+    return TimeSlices.each(requests, (request) => this.#changes.put(request, 'known'))
+  }
+
+  /** Applies a record of another proxy, with the stamp of its entry. Returns false if it is invalid. */
+  take(record: MirrorRecord, age: Age, stamp: Stamp): boolean {
+    if (record.kind === 'gone') this.#takeGone(record.request, stamp)
+    else if (this.#mirror.has(record.request)) this.#takeKnown(record, age)
+    else if (record.kind === 'sent' || record.kind === 'known') return this.#takeNew(record, age, stamp)
+    return true
+  }
+
+  #takeGone(request: RequestId, stamp: Stamp): void {
+    if (this.#changes.peek(request) === 'sent') return
     this.#changes.delete(request)
     this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
     this.#tokens.forget(request)
+    this.#gone.set(request, stamp)
   }
 
-  /** Queues everything in memory for writing: Redis may have lost it. */
-  writeAllAgain(): Promise<void> {
-    return TimeSlices.each(this.#mirror.requestIds(), (request) => {
-      if (!this.#changes.peek(request)) this.#changes.put(request, 'rewritten')
-    })
-  }
-
-  /** Forgets requests that are in memory but not in Redis: other proxies have removed them. */
-  forgetUnseen(unseen: ReadonlySet<RequestId>): Promise<void> {
-    return TimeSlices.each(unseen, (request) => {
-      if (!this.#changes.peek(request)) this.forget(request)
-    })
-  }
-
-  /** Notes a record that this proxy has written: what the feed brings of the request before it no longer counts. */
-  wrote(request: RequestId): void {
-    this.#unread.set(request, (this.#unread.get(request) ?? 0) + 1)
-  }
-
-  /** The feed goes on behind all that this proxy has written. */
-  skipped(): void {
-    this.#unread.clear()
-  }
-
-  /** Applies a record as it is in Redis. Returns false if it is invalid. */
-  take(record: FedRecord, isOwn: boolean): boolean {
-    if (isOwn) this.#noteRead(record.request)
-    // what this proxy wrote later will come back through the feed as for all proxies
-    else if (this.#unread.has(record.request)) return true
-    return record.kind === 'gone' ? this.#takeGone(record, isOwn) : this.#takeRecord(record, isOwn)
-  }
-
-  #takeGone({ request, head }: FedRecord, isOwn: boolean): true {
-    if (isOwn || this.#changes.peek(request)?.kind === 'written') return true
-    this.forget(request)
-    this.#gone.set(request, head)
-    return true
-  }
-
-  #takeRecord(record: FedRecord, isOwn: boolean): boolean {
-    const { kind, request, bucket, head } = record
-    // the change that waits here is later, and will come back through the feed, too
+  #takeNew(record: MirrorRecord, age: Age, stamp: Stamp): boolean {
+    const { kind, request } = record
+    // gone here: that is still to be told
     if (this.#changes.peek(request)) return true
-    const isPast = this.#position.isPast(head)
-    const isKnown = this.#mirror.has(request)
-    if (isKnown ? isPast : isOwn || kind === 'held' || kind === 'counted') return true
-    if (!isKnown && kind === 'rewritten' && this.#wasGoneBy(request, head)) {
-      this.#changes.put(request, 'gone', bucket)
+    const gone = kind === 'known' ? this.#gone.get(request) : undefined
+    if (gone && !isLater(stamp, gone)) {
+      this.#changes.put(request, 'gone')
       return true
     }
-    const prompt = isKnown ? undefined : record.prompt()
-    if (!isKnown && !prompt) return false
-    const shared = isPast ? { ...record, head: { ...head, heldLength: 0 } } : record
-    this.#share(shared, prompt)
-    this.#shareTokens(shared, isOwn)
+    const prompt = record.prompt && readPrompt(record.prompt)
+    if (!prompt) return false
+    this.#share(age === 'past' ? { ...record, heldLength: 0 } : record, prompt)
     return true
   }
 
-  #noteRead(request: RequestId): void {
-    const left = (this.#unread.get(request) ?? 0) - 1
-    if (left > 0) this.#unread.set(request, left)
-    else this.#unread.delete(request)
+  /** What waits here counts, and is told behind what was read, unless that is of more reports or tells as much. */
+  #takeKnown(record: MirrorRecord, age: Age): void {
+    const { kind, request } = record
+    if (this.#changes.peek(request) === 'known' && (kind === 'sent' || kind === 'known')) {
+      this.#changes.delete(request)
+      if (age === 'past') this.#changes.put(request, 'held')
+    } else if (age === 'later' && kind !== 'counted' && this.#changes.peek(request) === 'held') {
+      this.#changes.delete(request)
+      this.#changes.put(request, 'counted')
+    }
+    const waiting = this.#changes.peek(request)
+    const tellsHeld = kind !== 'counted' && waiting !== 'held' && waiting !== 'sent'
+    if (tellsHeld && age === 'earlier' && waiting !== 'known' && !this.#isHeldSo(record)) {
+      this.#changes.put(request, 'held')
+    }
+    const takesCount = waiting === undefined || this.#mirror.densityOf(request) === undefined
+    const counted = takesCount ? record.tokensPerCharacter : undefined
+    const takesHeld = tellsHeld && (age === 'later' || age === 'as late')
+    this.#share({ ...record, tokensPerCharacter: counted }, undefined, takesHeld)
   }
 
-  #share({ request, bucket, head, isLongPast = false }: FedRecord, prompt: SharedPrompt | undefined): void {
-    const { heldLength, tokensPerCharacter } = head
-    const shared = { request, prompt, heldLength, tokensPerCharacter, at: bucket, isLongPast }
-    this.#mute(() => this.#mirror.apply({ type: 'shared', ...shared }))
+  #isHeldSo({ request, heldLength, reportedTokens }: MirrorRecord): boolean {
+    const held = this.#mirror.heldOf(request)
+    if (!held) return heldLength === 0
+    return held.cachedLength === heldLength && this.#tokens.reportedOf(request) === reportedTokens
   }
 
-  /** Applies the token count that the engine reported to another proxy: it cannot be derived from characters. */
-  #shareTokens({ request, head }: FedRecord, isOwn: boolean): void {
-    const reported = head.heldLength === 0 ? 0 : head.reportedTokens
+  #share(record: MirrorRecord, prompt: SharedPrompt | undefined, takesHeld = true): void {
+    const { request, tokensPerCharacter, reportedTokens } = record
+    const heldLength = takesHeld ? record.heldLength : undefined
+    this.#mute(() => this.#mirror.apply({ type: 'shared', request, prompt, heldLength, tokensPerCharacter }))
+    if (!takesHeld) return
+    // the token count that the engine reported to another proxy cannot be derived from characters
+    const reported = heldLength === 0 ? 0 : reportedTokens
     if (reported !== undefined) this.#tokens.report(request, reported)
-    else if (!isOwn) this.#tokens.inherit(request)
+    else this.#tokens.inherit(request)
     // what the engine reported here before we knew the request
     const parked = this.#parked.get(request)
     if (parked === undefined) return
     this.#parked.delete(request)
     this.#tokens.report(request, parked)
     this.#mirror.apply({ type: parked > 0 ? 'stored' : 'evicted', request, cachedTokens: parked })
-  }
-
-  #wasGoneBy(request: RequestId, { epoch, sequence }: Stamp): boolean {
-    const gone = this.#gone.get(request)
-    return gone !== undefined && (epoch < gone.epoch || (epoch === gone.epoch && sequence <= gone.sequence))
   }
 
   #mute(run: () => void): void {

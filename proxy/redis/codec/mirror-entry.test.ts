@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { Packr } from 'msgpackr'
 import { expect, test } from 'vitest'
 import type { MirroredPrompt } from '#index/cache-event.ts'
-import { toBlockId } from '#index/context-block.ts'
+import { type RequestId, toBlockId } from '#index/context-block.ts'
 import { withNames } from '#index/mirror/mirrored-prompt.ts'
-import { readPrompt, readRecordHead, recordHeadBytes, writePrompt, writeRecordHead } from './mirror-record.ts'
+import { type MirrorEntry, readEntry, readPrompt, writeEntry, writePrompt } from './mirror-entry.ts'
 import { pack } from './pack.ts'
 
 const name = fc.oneof(
@@ -35,17 +35,16 @@ const requestName = wellFormed.filter((text) => text !== '')
 
 test('every prompt is read as it was written', () => {
   fc.assert(
-    fc.property(requestName, mirroredPrompt, (request, prompt) => {
-      const read = readPrompt(writePrompt(request, prompt)!)!
-      expect({ ...read, prompt: withNames(read.prompt) }).toEqual({ request, prompt })
+    fc.property(mirroredPrompt, (prompt) => {
+      expect(withNames(readPrompt(writePrompt(prompt)!)!)).toEqual(prompt)
     }),
   )
 })
 
 test('what was cut, grown or is any bytes at all makes nothing throw, and is believed only if it is whole', () => {
   fc.assert(
-    fc.property(requestName, mirroredPrompt, fc.nat(), (request, prompt, at) => {
-      const bytes = writePrompt(request, prompt)!
+    fc.property(mirroredPrompt, fc.nat(), (prompt, at) => {
+      const bytes = writePrompt(prompt)!
       expect(readPrompt(bytes.subarray(0, at % bytes.length))).toBeUndefined()
       expect(readPrompt(Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined()
     }),
@@ -54,10 +53,10 @@ test('what was cut, grown or is any bytes at all makes nothing throw, and is bel
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const read = readPrompt(Buffer.from(bytes))
       if (!read) return
-      for (const { blocks, sizes, ends } of read.prompt.contexts) {
+      for (const { blocks, sizes, ends } of read.contexts) {
         expect([sizes.length, ends.length]).toEqual([blocks.length, blocks.length])
       }
-      expect(read.prompt.ends.every((end) => end <= read.prompt.length)).toBe(true)
+      expect(read.ends.every((end) => end <= read.length)).toBe(true)
     }),
     { numRuns: 1_000 },
   )
@@ -65,49 +64,66 @@ test('what was cut, grown or is any bytes at all makes nothing throw, and is bel
 
 test('a prompt with a number that is none, or too large, is not believed, nor one that is a text of references', () => {
   const context: unknown[] = ['scope', ['a', 'b'], [3, 4], [3, 7]]
-  const whole: unknown[] = ['r', 7, [1], [7], [context]]
+  const whole: unknown[] = [7, [1], [7], [context]]
   expect(readPrompt(pack(whole))).toBeDefined()
   for (const odd of [2n ** 60n, { valueOf: 1, toString: 1 }, 1e15, -1, 'x', null]) {
-    const lists = [whole.with(1, odd), whole.with(3, [odd]), whole.with(4, [context.with(2, [3, odd])])]
+    const lists = [whole.with(0, odd), whole.with(2, [odd]), whole.with(3, [context.with(2, [3, odd])])]
     for (const list of lists) expect(readPrompt(pack(list))).toBeUndefined()
   }
   const referring = new Packr({ useRecords: false, structuredClone: true })
   const same = ['scope', ['a'], [1], [1]]
-  expect(readPrompt(referring.pack(['r', 7, [1], [7], [same, same]]))).toBeUndefined()
+  expect(readPrompt(referring.pack([7, [1], [7], [same, same]]))).toBeUndefined()
 })
 
-test('a head is read as it was written, and nothing that cannot be one', () => {
+const number = fc.maxSafeNat()
+const record = fc.record({
+  kind: fc.constantFrom('sent' as const, 'known' as const, 'held' as const, 'counted' as const, 'gone' as const),
+  request: requestName as fc.Arbitrary<RequestId>,
+  heldLength: fc.nat(),
+  tokensPerCharacter: fc.option(fc.double({ min: 1e-6, max: 4, noNaN: true }), { nil: undefined }),
+  reportedTokens: fc.option(fc.nat(), { nil: undefined }),
+  prompt: fc.option(
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    { nil: undefined },
+  ),
+})
+const entry: fc.Arbitrary<MirrorEntry> = fc.record({
+  tag: number,
+  before: number,
+  at: number,
+  anew: fc.constantFrom('replaced' as const, 'cleared' as const, undefined),
+  generation: wellFormed,
+  born: number,
+  sequence: number,
+  isWhole: fc.boolean(),
+  reuse: fc.constantFrom(null, { ratio: 0.1, min_ratio: 0, max_ratio: 1, users: true }),
+  records: fc.array(record, { maxLength: 3 }),
+})
+
+test('an entry is read as it was written, and nothing that cannot be one', () => {
   fc.assert(
-    fc.property(
-      fc.record({
-        epoch: fc.nat(),
-        sequence: fc.maxSafeNat(),
-        heldLength: fc.nat(),
-        tokensPerCharacter: fc.option(fc.double({ min: 1e-6, max: 4, noNaN: true }), { nil: undefined }),
-        reportedTokens: fc.option(fc.nat(), { nil: undefined }),
-      }),
-      (head) => {
-        const bytes = writeRecordHead(head)
-        expect(bytes).toHaveLength(recordHeadBytes)
-        expect(readRecordHead(bytes)).toEqual(head)
-        expect(readRecordHead(bytes.subarray(1))).toBeUndefined()
-        for (const density of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
-          bytes.writeDoubleBE(density, 17)
-          expect(readRecordHead(bytes)).toBeUndefined()
-        }
-      },
-    ),
+    fc.property(entry, fc.nat(), (entry, at) => {
+      const bytes = writeEntry(entry)
+      expect(readEntry(bytes)).toEqual(entry)
+      expect(readEntry(bytes.subarray(0, at % bytes.length))).toBeUndefined()
+      expect(readEntry(writeEntry({ ...entry, sequence: -1 }))).toBeUndefined()
+      const [odd] = entry.records
+      if (odd === undefined) return
+      for (const tokensPerCharacter of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY])
+        expect(readEntry(writeEntry({ ...entry, records: [{ ...odd, tokensPerCharacter }] }))).toBeUndefined()
+    }),
   )
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readEntry(Buffer.from(bytes))))
 })
 
 test('a prompt without end is not written down', () => {
   const symbols = new Array<number>(1 << 18).fill(2 ** 31 - 1)
   const prompt: MirroredPrompt = { contexts: [], symbols, ends: symbols, length: 2 ** 31 - 1 }
-  expect(writePrompt('r', prompt)).toBeUndefined()
+  expect(writePrompt(prompt)).toBeUndefined()
 })
 
 test('a prompt longer than a number of it can be is not believed', () => {
   const prompt: MirroredPrompt = { contexts: [], symbols: [], ends: [], length: 2 ** 31 - 1 }
-  expect(readPrompt(writePrompt('r', prompt)!)).toBeDefined()
-  expect(readPrompt(writePrompt('r', { ...prompt, length: 2 ** 31 })!)).toBeUndefined()
+  expect(readPrompt(writePrompt(prompt)!)).toBeDefined()
+  expect(readPrompt(writePrompt({ ...prompt, length: 2 ** 31 })!)).toBeUndefined()
 })
