@@ -90,12 +90,9 @@ export class TemplateBook {
     }
   }
 
-  /** Whether the next answer to a prompt as received should be scored: until it is decided, and now and then later. */
+  /** Whether the next answer to a prompt as received should be scored: nobody has decided for the model. */
   wantsProof(id: string): boolean {
-    const template = this.#templates.peek(id)
-    if (template === undefined || this.said(id) !== undefined) return false
-    const { evidence } = template
-    return evidence === 'ready' || ((evidence === 'proved' || evidence === 'refuted') && template.isProvedAnew)
+    return this.said(id) === undefined && this.#templates.peek(id)?.wantsProof === true
   }
 
   /** Learns how likely an answer was. */

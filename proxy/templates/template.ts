@@ -42,6 +42,9 @@ const followedShare = 0.25
 /** Once in so many requests, the model is asked again. */
 const requestsPerProof = 64
 
+/** So many answers are scored before traffic permits moves: as many as a proof needs at least. */
+const samplesAhead = 8
+
 /** Of so many requests, the first ones tell what moving gains. */
 const gainEvery = 1_024
 const gainWindow = 256
@@ -97,6 +100,16 @@ export class Template {
   /** Whether its next request is a sample: models and prompts change. */
   get isProvedAnew(): boolean {
     return this.requests % requestsPerProof === requestsPerProof - 1
+  }
+
+  /**
+   * Whether the model should be asked: a few times while traffic is being judged, so that nothing waits for it then,
+   * until it is decided, and now and then later.
+   */
+  get wantsProof(): boolean {
+    const { evidence } = this
+    if (evidence !== 'learning') return evidence === 'ready' || (this.traffic.verdict === 'set' && this.isProvedAnew)
+    return this.traffic.isPromising && this.proof.verdict === 'undecided' && this.proof.figures.samples < samplesAhead
   }
 
   /** Where it stands by evidence alone. */
