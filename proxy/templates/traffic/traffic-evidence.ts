@@ -218,7 +218,7 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   const places = new Map<number, number>()
   const repeated = new Set<number>()
   for (const [place, id] of contents.entries()) {
-    const key = hashText(id)
+    const key = hashText(id, 12)
     if (places.has(key)) repeated.add(key)
     else if (places.size < mostListed) places.set(key, place)
   }
@@ -226,9 +226,9 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   return places
 }
 
-/** Returns 32 bits for a text or an identity. */
-function hashText(text: string): number {
+/** Returns 32 bits for a text, or for the first characters of an identity. */
+function hashText(text: string, length = text.length): number {
   let hash = 0x811c9dc5 | 0
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash
 }
