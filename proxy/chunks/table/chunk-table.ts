@@ -161,8 +161,7 @@ export class ChunkTable {
     const length = this.columns.lengthOf(chunk)
     if (start < 0 || start + length > text.length) return
     if (text.hashOf(start, length) !== this.columns.hashOf(chunk)) return
-    if (this.columns.hasDigest(chunk, text.digestOf(start, length)))
-      found.push({ chunk, start, end: start + length })
+    if (this.columns.hasDigest(chunk, text.digestOf(start, length))) found.push({ chunk, start, end: start + length })
   }
 
   #find(scope: Scope, digest: Int32Array, length: number): number {

@@ -179,7 +179,8 @@ export class OrderEvidence {
   /** Returns for each document whether it is new, and what is known of its followers now. */
   #learnFollowers(keys: readonly number[], earlier: readonly EarlierList[]): { isNew: boolean; state: number }[] {
     const last: { readonly list: EarlierList; readonly cell: number }[] = []
-    for (const list of earlier) list.places.forEach((place, i) => (last[place] ??= { list, cell: list.cells[i]! }))
+    for (const list of earlier)
+      for (const [i, place] of list.places.entries()) last[place] ??= { list, cell: list.cells[i]! }
     return keys.map((_, place) => {
       const own = last[place]
       if (own === undefined) return { isNew: true, state: once }
