@@ -120,9 +120,14 @@ async function templates(proxy: RunningProxy): Promise<Described[]> {
 async function untilScored(proxy: RunningProxy, samples: number): Promise<void> {
   for (let i = 0; i < 400; i++) {
     const [template] = await templates(proxy)
-    if (template?.state !== 'ready' || template.proof.samples >= samples) return
+    if (template === undefined || template.proof.samples >= samples) return
+    if (template.state === 'proved' || template.state === 'refuted') return
     await pause(25)
   }
+}
+
+function decided(states: readonly string[]): string[] {
+  return [...new Set(states)].filter((state) => state !== 'ready')
 }
 
 /** Blocks that moved, after which nothing else is expected. */
@@ -155,8 +160,8 @@ describe.concurrent('the life of a template in mode auto', () => {
     const { expect } = context
     const proxy = await start('auto', context)
     const { states, moved } = await live(proxy, 'reader-content', await readQuestions())
-    // traffic may take its verdict back, and give it again
-    expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
+    // traffic may take its verdict back, and give it again; the model may have answered before it is given first
+    expect(decided(states)).toEqual(['learning', 'proved'])
     expect(moved).toBeGreaterThan(0)
   })
 
@@ -186,7 +191,7 @@ describe.concurrent('the life of a template in mode auto', () => {
     const { expect } = context
     const proxy = await start('auto', context)
     const { states, moved } = await live(proxy, 'reader-place', await readQuestions())
-    expect([...new Set(states)]).toEqual(['learning', 'ready', 'refuted'])
+    expect(decided(states)).toEqual(['learning', 'refuted'])
     expect(moved).toBe(0)
   })
 })
@@ -196,7 +201,7 @@ describe.concurrent('the life of a template whose form no rule knows', () => {
     const { expect } = context
     const proxy = await start('auto', context)
     const { states, moved } = await live(proxy, 'reader-content', drawQuestions(120), unknownBodyOf)
-    expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
+    expect(decided(states)).toEqual(['learning', 'proved'])
     expect(moved).toBeGreaterThan(0)
     expect(await templates(proxy)).toMatchObject([{ found_by: 'learnt', state: 'proved' }])
   })

@@ -79,10 +79,13 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
 async function untilAsked(adminUrl: string, samples: number): Promise<{ state: string; samples: number }> {
   for (let i = 0; ; i++) {
     const { templates } = (await (await fetch(`${adminUrl}/v1/templates`)).json()) as {
-      templates: { state: string; proof: { samples: number } }[]
+      templates: { state: string; proof: { samples: number; verdict: string } }[]
     }
+    const isOpen = templates.some(({ state, proof }) => {
+      return (state === 'ready' || state === 'learning') && proof.verdict === 'undecided'
+    })
     const known = templates.reduce((sum, { proof }) => sum + proof.samples, 0)
-    if (!templates.some(({ state }) => state === 'ready') || known > samples || i >= 40) {
+    if (!isOpen || known > samples || i >= 240) {
       return { state: templates.map(({ state }) => state).join('+') || 'none', samples: known }
     }
     await pause(25)

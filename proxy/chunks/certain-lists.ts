@@ -12,23 +12,16 @@ import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 /** What is reported about the known chunks in a request. */
 interface KnownChunkCounts {
   /** chunks that were found */
-  readonly matched: number
-  readonly lists: number
+  matched: number
+  lists: number
   /** by reason: how often adjacent chunks were left alone */
-  readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>>
+  readonly refused: Partial<Record<ChunkRefusal, number>>
 }
 
 /** What is reported about the configured templates in a request. */
 interface TemplateCounts {
-  readonly lists: number
-  readonly refused: readonly DeclaredRefusal[]
-}
-
-interface FoundLists {
-  readonly whole: string
-  readonly lists: CertainList[]
-  readonly known: KnownLists
-  readonly declared: DeclaredLists
+  lists: number
+  readonly refused: DeclaredRefusal[]
 }
 
 /**
@@ -39,9 +32,12 @@ export class CertainLists {
   readonly #findKnown: ((text: string) => KnownLists) | undefined
   readonly #templates: readonly DeclaredTemplate[]
   readonly #findLearnt: LearntFinder | undefined
-  #kept: { readonly chunks: KnownChunkCounts; readonly templates: TemplateCounts } | undefined
   /** by the texts of a message, since a request is laid out more than once */
-  readonly #found = new Map<string, FoundLists>()
+  readonly #found = new Map<string, { readonly whole: string; readonly lists: CertainList[] }>()
+  readonly counts: KnownChunkCounts = { matched: 0, lists: 0, refused: {} }
+  readonly templateCounts: TemplateCounts = { lists: 0, refused: [] }
+  /** Finds the lists in a text. */
+  readonly finder: CertainFinder = (text) => this.#find(text)
 
   constructor(
     findKnown: ((text: string) => KnownLists) | undefined,
@@ -53,34 +49,8 @@ export class CertainLists {
     this.#findLearnt = findLearnt
   }
 
-  /** Finds the lists in a text. */
-  get finder(): CertainFinder {
-    return (text) => this.#find(text)
-  }
-
-  get counts(): KnownChunkCounts {
-    if (this.#kept) return this.#kept.chunks
-    let matched = 0
-    let lists = 0
-    const refused: Partial<Record<ChunkRefusal, number>> = {}
-    for (const { known } of this.#found.values()) {
-      matched += known.matched
-      lists += known.lists.length
-      for (const reason of known.refused) refused[reason] = (refused[reason] ?? 0) + 1
-    }
-    return { matched, lists, refused }
-  }
-
-  get templateCounts(): TemplateCounts {
-    if (this.#kept) return this.#kept.templates
-    const declared = [...this.#found.values()].map((found) => found.declared)
-    const lists = declared.reduce((sum, own) => sum + own.lists.length, 0)
-    return { lists, refused: declared.flatMap(({ refused }) => refused) }
-  }
-
   /** Releases all texts; the counts stay. */
   release(): void {
-    this.#kept = { chunks: this.counts, templates: this.templateCounts }
     this.#found.clear()
   }
 
@@ -99,8 +69,18 @@ export class CertainLists {
       const learnt = this.#findLearnt?.(text, text.whole)
       if (learnt) lists.push(toCertain(learnt))
     }
-    this.#found.set(name, { whole: text.whole, lists, known, declared })
+    if (before === undefined) this.#count(known, declared)
+    this.#found.set(name, { whole: text.whole, lists })
     return lists
+  }
+
+  #count(known: KnownLists, declared: DeclaredLists): void {
+    const { counts, templateCounts } = this
+    counts.matched += known.matched
+    counts.lists += known.lists.length
+    for (const reason of known.refused) counts.refused[reason] = (counts.refused[reason] ?? 0) + 1
+    templateCounts.lists += declared.lists.length
+    templateCounts.refused.push(...declared.refused)
   }
 }
 

@@ -8,6 +8,7 @@ import type { LearntTemplate } from './learner/learnt-template.ts'
 import type { SeenList } from './template.ts'
 import { TemplateBook } from './template-book.ts'
 import { readTemplate, writeTemplate } from './template-record.ts'
+import { createDraw, drawDocuments, retrieve } from './traffic/sightings.fixture.ts'
 
 const place: ListPlace = {
   ...{ api: 'chat_completions', role: 'user', tool: '', system: 'Answer.' },
@@ -89,6 +90,26 @@ test('what was learnt is moved in mode on once traffic permits it, or a person d
   book.say(id, 'on')
   expect(mayMove()).toBe(true)
   expect(describeTemplates(book, 'on', 0)).toMatchObject([{ found_by: 'learnt', moves: true }])
+})
+
+test('the model is asked while traffic is still judged, so that a proof takes fewer requests', () => {
+  const book = createBook()
+  const draw = createDraw(3)
+  const documents = drawDocuments(60, draw)
+  const sample = { received: Array.from({ length: 12 }, () => -1) }
+  const asked: string[] = []
+  for (let i = 0; i < 60 && book.stateOf(use(book, 'auto').id) !== 'proved'; i++) {
+    const { id } = use(book, 'auto')
+    if (book.wantsProof(id)) {
+      asked.push(book.stateOf(id))
+      book.noteProof(id, { ...sample, rewritten: sample.received, harmless: sample.received })
+    }
+    const { items, question } = retrieve(documents, 12, draw)
+    book.note('a', use(book, 'auto'), { ...listOf(...items), question })
+  }
+  expect(book.stateOf(use(book, 'auto').id)).toBe('proved')
+  expect(asked).toHaveLength(8)
+  expect(asked.filter((state) => state === 'learning').length).toBeGreaterThan(2)
 })
 
 describe('forgetting', () => {

@@ -33,16 +33,14 @@ interface BookOptions {
  */
 export class TemplateBook {
   readonly #options: BookOptions
-  readonly #templates: LRUCache<string, Template>
+  readonly #templates = new LRUCache<string, Template>({ max: mostTemplates })
   readonly #cuts = new KnownCuts()
   readonly #ends = new KnownEnds()
-  readonly #byTenant = new Map<string, number>()
   readonly #forgotten = new Set<string>()
   readonly #said = new LRUCache<string, TimedSaid>({ max: mostSaid })
 
   constructor(options: BookOptions) {
     this.#options = options
-    this.#templates = new LRUCache({ max: mostTemplates, dispose: ({ tenant }) => this.#count(tenant, -1) })
   }
 
   /** Names the template of a list, and says whether the list may be moved. Changes nothing. */
@@ -90,12 +88,9 @@ export class TemplateBook {
     }
   }
 
-  /** Whether the next answer to a prompt as received should be scored: until it is decided, and now and then later. */
+  /** Whether the next answer to a prompt as received should be scored: nobody has decided for the model. */
   wantsProof(id: string): boolean {
-    const template = this.#templates.peek(id)
-    if (template === undefined || this.said(id) !== undefined) return false
-    const { evidence } = template
-    return evidence === 'ready' || ((evidence === 'proved' || evidence === 'refuted') && template.isProvedAnew)
+    return this.said(id) === undefined && this.#templates.peek(id)?.wantsProof === true
   }
 
   /** Learns how likely an answer was. */
@@ -165,9 +160,7 @@ export class TemplateBook {
   /** Takes over what another proxy, or this one before it was restarted, knows of a template, if that is more. */
   adopt(template: Template): void {
     const known = this.#templates.peek(template.id)
-    if (known && known.requests >= template.requests) return
-    if (known) this.#templates.delete(template.id)
-    this.#add(template)
+    if (known === undefined || known.requests < template.requests) this.#add(template)
   }
 
   /** The time of what is said now, which is later than that of what was said before. */
@@ -188,20 +181,8 @@ export class TemplateBook {
   }
 
   #add(template: Template): void {
-    const { tenant, id } = template
-    if ((this.#byTenant.get(tenant) ?? 0) >= mostOfTenant) this.#forgetOldest(tenant)
-    this.#count(tenant, 1)
-    this.#templates.set(id, template)
-  }
-
-  #forgetOldest(tenant: string): void {
-    const oldest = this.all.findLast((template) => template.tenant === tenant)
-    if (oldest) this.#templates.delete(oldest.id)
-  }
-
-  #count(tenant: string, change: number): void {
-    const count = (this.#byTenant.get(tenant) ?? 0) + change
-    if (count > 0) this.#byTenant.set(tenant, count)
-    else this.#byTenant.delete(tenant)
+    const others = this.all.filter(({ id, tenant }) => tenant === template.tenant && id !== template.id)
+    if (others.length >= mostOfTenant) this.#templates.delete(others.at(-1)!.id)
+    this.#templates.set(template.id, template)
   }
 }

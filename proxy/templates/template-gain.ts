@@ -3,8 +3,9 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 
 const [listsRemembered, listsOrderedBy] = [512, 256]
 
-/** A list: what stands in front of it, and its blocks with their lengths in characters. */
-interface GainedList {
+/** A list as the engine sees it, and the lengths of its blocks in characters. */
+export interface GainedList {
+  /** identity of everything in front of it */
   readonly front: ScopeId
   readonly blocks: readonly BlockId[]
   readonly sizes: readonly number[]

@@ -1,9 +1,8 @@
-import type { BlockId, ScopeId } from '#index/context-block.ts'
 import type { Mode } from '../common/settings.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
-import { TemplateGain } from './template-gain.ts'
-import { TrafficEvidence } from './traffic/traffic-evidence.ts'
+import { type GainedList, TemplateGain } from './template-gain.ts'
+import { type Sighting, TrafficEvidence } from './traffic/traffic-evidence.ts'
 
 /** What a person said of a template. */
 export type Said = 'on' | 'off'
@@ -17,17 +16,7 @@ export type Said = 'on' | 'off'
 export type TemplateState = 'learning' | 'sequence' | 'torn' | 'ready' | 'refuted' | 'proved' | Said
 
 /** One list of a request, as it was received and sent. */
-export interface SeenList {
-  /** identity of everything in front of it */
-  readonly front: ScopeId
-  /** by block, in the order received: identities of what the engine sees, and of what a reader sees */
-  readonly blocks: readonly BlockId[]
-  readonly contents: readonly BlockId[]
-  /** by block: length in characters */
-  readonly sizes: readonly number[]
-  /** the text of a block */
-  readonly text: (place: number) => string
-  readonly question: string
+export interface SeenList extends Sighting, GainedList {
   /** who found its borders */
   readonly foundBy: string
   /** key of the learnt template that found them */
@@ -41,6 +30,9 @@ const followedShare = 0.25
 
 /** Once in so many requests, the model is asked again. */
 const requestsPerProof = 64
+
+/** So many answers are scored before traffic permits moves: as many as a proof needs at least. */
+const samplesAhead = 8
 
 /** Of so many requests, the first ones tell what moving gains. */
 const gainEvery = 1_024
@@ -97,6 +89,16 @@ export class Template {
   /** Whether its next request is a sample: models and prompts change. */
   get isProvedAnew(): boolean {
     return this.requests % requestsPerProof === requestsPerProof - 1
+  }
+
+  /**
+   * Whether the model should be asked: a few times while traffic is being judged, so that nothing waits for it then,
+   * until it is decided, and now and then later.
+   */
+  get wantsProof(): boolean {
+    const { evidence } = this
+    if (evidence !== 'learning') return evidence === 'ready' || (this.traffic.verdict === 'set' && this.isProvedAnew)
+    return this.traffic.isPromising && this.proof.verdict === 'undecided' && this.proof.figures.samples < samplesAhead
   }
 
   /** Where it stands by evidence alone. */

@@ -1,5 +1,3 @@
-import type { FoldedText } from './folded-text.ts'
-
 /** What may be true of a chunk: a bit for each. */
 export const chunkFlags = {
   /** it is certainly a chunk, and not a question or a message that was embedded */
@@ -45,10 +43,4 @@ export interface ChunkRecord extends ChunkFacts {
   readonly anchorPlace: number
   /** where it was seen last: a hash of the question and one of its neighbours, 16 bits each; 0: nowhere */
   readonly sighting: number
-}
-
-/** The first 128 bits of the SHA-256 of folded characters, in four words. */
-export function digestWords(text: FoldedText, start: number, length: number): Int32Array {
-  const digest = text.digestOf(start, length)
-  return Int32Array.of(digest.readInt32LE(0), digest.readInt32LE(4), digest.readInt32LE(8), digest.readInt32LE(12))
 }

@@ -1,7 +1,7 @@
 import type { ChunkHandle } from '../../prompt/certain-list.ts'
 import { ChunkAnchors } from './chunk-anchors.ts'
 import { ChunkColumns } from './chunk-columns.ts'
-import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
+import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
 import { ChunkScopes, type Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'
 import { anchorLength, type FoldedText } from './folded-text.ts'
@@ -61,7 +61,7 @@ export class ChunkTable {
     const { length } = text
     if (length < anchorLength) return { outcome: 'too_short', chunk: -1 }
     const scope = this.#scopeOf(scopeName)
-    const digest = digestWords(text, 0, length)
+    const digest = text.digestOf(0, length)
     const known = this.#find(scope, digest, length)
     if (known >= 0) return this.#learnMore(known, facts)
     const anchorPlace = this.#byAnchor.choose(scope, text)
@@ -84,7 +84,7 @@ export class ChunkTable {
   find(scopeName: string, text: FoldedText): ChunkHandle | undefined {
     const scope = this.#scopes.get(scopeName)
     if (!scope || text.length < anchorLength) return undefined
-    const chunk = this.#find(scope, digestWords(text, 0, text.length), text.length)
+    const chunk = this.#find(scope, text.digestOf(0, text.length), text.length)
     return chunk < 0 ? undefined : this.columns.handleOf(chunk)
   }
 
@@ -161,8 +161,7 @@ export class ChunkTable {
     const length = this.columns.lengthOf(chunk)
     if (start < 0 || start + length > text.length) return
     if (text.hashOf(start, length) !== this.columns.hashOf(chunk)) return
-    if (this.columns.hasDigest(chunk, digestWords(text, start, length)))
-      found.push({ chunk, start, end: start + length })
+    if (this.columns.hasDigest(chunk, text.digestOf(start, length))) found.push({ chunk, start, end: start + length })
   }
 
   #find(scope: Scope, digest: Int32Array, length: number): number {

@@ -66,9 +66,10 @@ export class FoldedText {
     return (this.#hashes[start + anchorLength]! - Math.imul(this.#hashes[start]!, anchorPower)) | 0
   }
 
-  /** Returns the SHA-256 of folded characters: if it is equal, they are. */
-  digestOf(start: number, length: number): Buffer {
-    return hash('sha256', new Uint8Array(this.#units.buffer, 2 * start, 2 * length), 'buffer')
+  /** Returns 128 bits of the SHA-256 of folded characters, in four words: if they are equal, the characters are. */
+  digestOf(start: number, length: number): Int32Array {
+    const digest = hash('sha256', new Uint8Array(this.#units.buffer, 2 * start, 2 * length), 'buffer')
+    return Int32Array.of(digest.readInt32LE(0), digest.readInt32LE(4), digest.readInt32LE(8), digest.readInt32LE(12))
   }
 
   /** Reads a text, in place of the one held before. */

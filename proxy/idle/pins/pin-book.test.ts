@@ -22,7 +22,7 @@ function note(book: PinBook, prefixes: string, { now = 0, seconds = 300, share =
     key: undefined,
     api: 'messages',
     model: 'm',
-    replica,
+    from: replica,
     request,
     prompt,
     tokens: 2_000,

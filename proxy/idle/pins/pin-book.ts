@@ -2,7 +2,6 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { KeyEntry } from '../../access/api-keys.ts'
 import type { PinOutcome } from '../../common/reasons.ts'
-import type { Replica } from '../../replicas/replica.ts'
 import type { RunPrompt } from '../warming/hot-prompts.ts'
 import type { MarkedPrompt } from './find-marks.ts'
 
@@ -20,8 +19,7 @@ export interface PinLimits {
 }
 
 /** A prompt that was sent with a mark. */
-export interface MarkedRequest extends Omit<RunPrompt, 'from'> {
-  readonly replica: Replica
+export interface MarkedRequest extends RunPrompt {
   readonly request: EngineRequest & { readonly body: Buffer }
   /** as the engine counted them; estimated if it did not say */
   readonly tokens: number
@@ -70,7 +68,7 @@ export class PinBook {
     const passed = this.all.filter(({ prefix }) => prefixes.has(prefix))
     for (const pin of passed) {
       pin.expires = now + 1_000 * pin.seconds
-      pin.held.set(marked.replica.id, { at: now })
+      pin.held.set(marked.from.id, { at: now })
     }
     return marks.map(({ prefix, seconds, share }) => {
       const known = this.#pins.get(prefix)
@@ -84,7 +82,7 @@ export class PinBook {
       const bytes = all.reduce((sum, { request }) => sum + request.body.length, 0)
       if (tokensOf(all) > limits.tokens || bytes > mostBytes) return 'limit'
       for (const pin of covered) this.#pins.delete(pin.prefix)
-      const held = new Map([[marked.replica.id, { at: now }]])
+      const held = new Map([[marked.from.id, { at: now }]])
       this.#pins.set(prefix, { ...marked, prefix, seconds, expires: now + 1_000 * seconds, held })
       return 'pinned'
     })

@@ -10,7 +10,8 @@ import type { Log } from '../../common/log.ts'
 import type { KeepOutcome, PinOutcome } from '../../common/reasons.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { ReplicaSet } from '../../replicas/replica-set.ts'
-import { computeAgain, longestBody } from '../warming/compute-again.ts'
+import { computeAgain } from '../warming/compute-again.ts'
+import { runOf } from '../warming/hot-prompts.ts'
 import { missingTokens } from '../warming/warmed-replica.ts'
 import { findMarks } from './find-marks.ts'
 import { type MarkedRequest, type Pin, PinBook, type PinLimits } from './pin-book.ts'
@@ -54,20 +55,13 @@ export class PinKeeper {
   }
 
   /** Returns what pins the prompt of a request once its engine has run it, if it has marks. */
-  follow(
-    { api, caller, model, content, isRefused }: Call,
-    { replica, decision }: RoutedCall,
-  ): TripFollower | undefined {
-    // a service honours marks itself, and its owner pays for each request
-    if ((api !== 'chat_completions' && api !== 'messages') || replica.adapter.cacheSources.length === 0)
-      return undefined
-    const [prompt] = decision.sent
-    if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
-    const { body, received } = content
-    if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
-    const marked = { tenant: caller.tenant, key: caller.key, api, model, replica, prompt }
+  follow(call: Call, routed: RoutedCall): TripFollower | undefined {
+    const { api, content } = call
+    if (this.#options.limits().tokens === 0 || (api !== 'chat_completions' && api !== 'messages')) return undefined
+    const marked = runOf(call, routed)
+    if (!marked || !content.received.prompt || !content.body.includes(markBytes)) return undefined
     const cleared = this.#cleared
-    let tokens = decision.promptTokens
+    let tokens = routed.decision.promptTokens
     let sent: EngineRequest | undefined
     return {
       sent: (request) => {
@@ -163,8 +157,8 @@ export class PinKeeper {
   /** The pins that a replica is to hold: those that it was asked for, and all that it can serve while it is warmed. */
   #pinsOf(replica: Replica): Pin[] {
     const { models } = this.#options.replicas
-    return this.#book.all.filter(({ held, model, replica: { adapter } }) => {
-      if (adapter !== replica.adapter || !models.serving(model)?.includes(replica)) return false
+    return this.#book.all.filter(({ held, model, from }) => {
+      if (from.adapter !== replica.adapter || !models.serving(model)?.includes(replica)) return false
       return (held.has(replica.id) || replica.warming) && !held.get(replica.id)?.isRefused
     })
   }
@@ -205,10 +199,10 @@ export class PinKeeper {
 
   async #send(pin: Pin, replica: Replica): Promise<void> {
     const { onKeep, now } = this.#options
-    const { expires, held, prompt, replica: from } = pin
+    const { expires, held, prompt } = pin
     const isBesideClients = !(held.get(replica.id)?.isLost || isMissing(prompt, replica))
     const left = { milliseconds: expires - now(), closing: this.#closing.signal, isBesideClients }
-    const computed = await computeAgain({ ...pin, from }, replica, left)
+    const computed = await computeAgain(pin, replica, left)
     if (computed === 'interrupted') return onKeep('interrupted', 0)
     if (computed === 'unwritable') {
       held.set(replica.id, { isRefused: true })

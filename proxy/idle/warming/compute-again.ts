@@ -21,9 +21,6 @@ interface Limits {
   readonly isBesideClients?: boolean
 }
 
-/** Longer bodies are not sent once more, in bytes. */
-export const longestBody: number = 256 * 1024
-
 /** The shortest answer, in each API. */
 const oneToken: Readonly<Record<PromptApi, object>> = {
   chat_completions: { max_tokens: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { vllmAdapter } from '#engine-adapters/vllm/adapter.ts'
-import type { ScopeId } from '#index/context-block.ts'
+import type { ReplicaId, ScopeId } from '#index/context-block.ts'
 import type { KeyEntry } from '../../access/api-keys.ts'
 import { HotPrompts, type KeptLimits, type RunPrompt } from './hot-prompts.ts'
 
@@ -17,7 +17,7 @@ function run(parts: string, rest: Partial<RunPrompt> & { readonly bytes?: number
     model: 'm',
     tenant: 't',
     key: keyOf('k'),
-    from: { adapter: vllmAdapter, apiKey: undefined },
+    from: { id: 'gpu-0' as ReplicaId, adapter: vllmAdapter, apiKey: undefined },
     prompt: { contexts: [], prefixes, ends: prefixes.map((_, i) => 100 * (i + 1)), length: 100 * parts.length },
     request: {
       path: '/v1/chat/completions',

@@ -4,7 +4,7 @@ import type { ScopeId } from '#index/context-block.ts'
 import { groupBy } from '#index/group-by.ts'
 import type { KeyEntry } from '../../access/api-keys.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
-import type { Call } from '../../call/call.ts'
+import type { Call, RoutedCall } from '../../call/call.ts'
 import type { Replica } from '../../replicas/replica.ts'
 
 /** A prompt that an engine has run, and what is needed to send it to another. */
@@ -14,9 +14,24 @@ export interface RunPrompt {
   readonly tenant: string
   /** the caller's API key, if keys are required */
   readonly key: KeyEntry | undefined
-  readonly from: Pick<Replica, 'adapter' | 'apiKey'>
+  readonly from: Pick<Replica, 'id' | 'adapter' | 'apiKey'>
   readonly prompt: SentPrompt
   readonly request: EngineRequest
+}
+
+/** Longer bodies are not sent once more, in bytes. */
+const longestBody = 256 * 1024
+
+/** Returns what may be sent once more of a request that is sent now; undefined: it may not. */
+export function runOf(
+  { api, caller, model, content, isRefused }: Call,
+  { replica: { id, adapter, apiKey }, decision }: RoutedCall,
+): Omit<RunPrompt, 'request'> | undefined {
+  const [prompt] = decision.sent
+  // the owner of a service pays for each request
+  if (adapter.cacheSources.length === 0 || prompt === undefined || decision.sent.length > 1) return undefined
+  if (isRefused || content.body.length > longestBody) return undefined
+  return { api, model, tenant: caller.tenant, key: caller.key, from: { id, adapter, apiKey }, prompt }
 }
 
 /** A prompt that is kept. */

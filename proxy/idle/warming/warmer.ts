@@ -5,8 +5,8 @@ import type { TripFollower } from '../../call/trip.ts'
 import type { Log } from '../../common/log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { ReplicaSet } from '../../replicas/replica-set.ts'
-import { computeAgain, longestBody } from './compute-again.ts'
-import { HotPrompts, type KeptLimits, nameOf, type RunPrompt } from './hot-prompts.ts'
+import { computeAgain } from './compute-again.ts'
+import { HotPrompts, type KeptLimits, nameOf, type RunPrompt, runOf } from './hot-prompts.ts'
 import { missingTokens, WarmedReplica } from './warmed-replica.ts'
 
 /** How many hot prompts are kept in memory for replicas that come. */
@@ -80,18 +80,11 @@ export class Warmer {
   /** Returns what keeps a request as hot, and sends it to replicas that miss its beginning, if there is anything to do. */
   follow(call: Call, routed: RoutedCall): TripFollower | undefined {
     const { now } = this.#options
-    const { decision, replica: from } = routed
-    const [prompt] = decision.sent
-    // the owner of a service pays for each request
-    if (from.adapter.cacheSources.length === 0 || !prompt || decision.sent.length > 1 || call.isRefused)
-      return undefined
-    if (call.content.body.length > longestBody) return undefined
-    const missing = this.#missing(call, routed, prompt)
-    const isHot = this.#limits.prompts > 0 && decision.predictedCachedTokens >= missingTokens
+    const of = runOf(call, routed)
+    if (of === undefined) return undefined
+    const missing = this.#missing(call, routed, of.prompt)
+    const isHot = this.#limits.prompts > 0 && routed.decision.predictedCachedTokens >= missingTokens
     if (missing.length === 0 && !isHot) return undefined
-    const { adapter, apiKey } = from
-    const { tenant, key } = call.caller
-    const of = { api: call.api, model: call.model, tenant, key, from: { adapter, apiKey }, prompt }
     const cleared = this.#cleared
     let run: RunPrompt | undefined
     return {

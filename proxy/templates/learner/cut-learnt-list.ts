@@ -115,27 +115,25 @@ function addLabels(
     const behind = blocks[0]!.start - rest!.length
     counted.unshift({ from: 0, place: { start: behind - digits.length, end: behind } })
   }
-  const [first] = counted.map(({ place }) => Number(text.slice(place.start, place.end)))
-  if (first! > 1 || counted.some(({ place }, i) => text.slice(place.start, place.end) !== `${first! + i}`))
-    return undefined
-  // a closing in front of the number belongs to the document before it; a number that begins no line may be that one's
-  const fronts = counted.map(({ from, place }) => {
+  const labelled = counted.map(({ from, place }, i) => {
+    // a closing in front of the number belongs to the document before it; a number that begins no line may be that one's
     const closed = from + CLOSING.exec(text.slice(from, place.start))![0].length
     const start = Math.max(closed, text.lastIndexOf('\n', place.start - 1) + 1)
-    const isApart = text.slice(closed, start).trim() === '' && /[\n>]/.test(text.slice(from, start))
-    return { start, isClosed: from === 0 || isApart }
+    return {
+      block: { ...blocks[i]!, start, label: place },
+      isApart: from === 0 || (text.slice(closed, start).trim() === '' && /[\n>]/.test(text.slice(from, start))),
+      front: text.slice(start, place.start),
+      digits: text.slice(place.start, place.end),
+      back: text.slice(place.end, blocks[i]!.start),
+    }
   })
-  const labels = counted.map(({ place }, i) => ({
-    opening: text.slice(fronts[i]!.start, place.start),
-    behind: text.slice(place.end, blocks[i]!.start),
-  }))
+  const [{ front, digits, back }] = labelled as [(typeof labelled)[number]]
   // only these are mapped back in answers
-  const [{ opening: front, behind: back }] = labels as [(typeof labels)[number]]
   const isMapped =
     (front.endsWith('[') && back.startsWith(']')) ||
     isLabelNoun(labelPrefixOf(front, 0, front.length).replace(/[ _#:.-]+$/, ''))
-  if (!isMapped) return undefined
-  const areAlike = labels.every(({ opening, behind }) => opening === labels[0]!.opening && behind === labels[0]!.behind)
-  if (!areAlike || !fronts.every(({ isClosed }) => isClosed)) return undefined
-  return blocks.map((block, i) => ({ ...block, start: fronts[i]!.start, label: counted[i]!.place }))
+  const isCounting = labelled.every(
+    (own, i) => own.isApart && own.front === front && own.back === back && own.digits === `${Number(digits) + i}`,
+  )
+  return isMapped && isCounting && Number(digits) <= 1 ? labelled.map(({ block }) => block) : undefined
 }

@@ -3,13 +3,45 @@ const readWhole = 1_024
 const readAtBegin = 512
 const readElsewhere = 256
 
-/** Scripts that put no spaces between words: Thai to Burmese, Khmer, kana, Han, Hangul, and Han beyond 16 bits. */
-const unspaced =
-  '\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7af\\ud840-\\udfff'
-const punctuation =
-  '\\0-/:-@[-^`{-\\u00bf\\u2000-\\u206f\\u2190-\\u2bff\\u3000-\\u303f\\ufe30-\\ufe6f\\uff00-\\uff0f\\uff1a-\\uff20'
-/** A word of three letters or more, or two characters without a space between them; these may overlap. */
-const WORD = new RegExp(`[^${unspaced}${punctuation}]{3,}|[${unspaced}](?=([${unspaced}]))`, 'g')
+/** What a UTF-16 unit is: punctuation, part of a word, or of a script that puts no spaces between words. */
+const [sign, letter, unspaced] = [0, 1, 2]
+const kinds = new Uint8Array(0x10000).fill(letter)
+// Thai to Burmese, Khmer, kana, Han, Hangul, and Han beyond 16 bits
+for (const [first, last] of [
+  ...[
+    [0x0e00, 0x0eff],
+    [0x1000, 0x109f],
+    [0x1780, 0x17ff],
+    [0x3040, 0x30ff],
+  ],
+  ...[
+    [0x3400, 0x9fff],
+    [0xac00, 0xd7af],
+    [0xd840, 0xdfff],
+  ],
+] as [number, number][])
+  kinds.fill(unspaced, first, last + 1)
+for (const [first, last] of [
+  ...[
+    [0, 0x2f],
+    [0x3a, 0x40],
+    [0x5b, 0x5e],
+    [0x60, 0x60],
+    [0x7b, 0xbf],
+    [0x2000, 0x206f],
+  ],
+  ...[
+    [0x2190, 0x2bff],
+    [0x3000, 0x303f],
+    [0xfe30, 0xfe6f],
+    [0xff00, 0xff0f],
+    [0xff1a, 0xff20],
+  ],
+] as [number, number][])
+  kinds.fill(sign, first, last + 1)
+
+const shortestWord = 3
+const prime = 0x01000193
 
 /** Adds 32-bit hashes of a text's words, in lower case, to `words`; of scripts without spaces, of each two characters. */
 export function hashWords(text: string, words: Set<number>): void {
@@ -18,17 +50,25 @@ export function hashWords(text: string, words: Set<number>): void {
     text.length <= readWhole
       ? [text]
       : [text.slice(0, readAtBegin), text.slice(middle, middle + readElsewhere), text.slice(-readElsewhere)]
-  for (const part of parts)
-    for (const [word, next] of part.toLowerCase().matchAll(WORD))
-      words.add(mix(next === undefined ? hashOf(word) : Math.imul(word.charCodeAt(0), prime) ^ next.charCodeAt(0)))
+  for (const part of parts) hashPart(part.toLowerCase(), words)
 }
 
-const prime = 0x01000193
-
-function hashOf(word: string): number {
-  let hash = 0
-  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), prime) + 0x3c6ef35f
-  return hash
+function hashPart(text: string, words: Set<number>): void {
+  let [hash, length, before] = [0, 0, sign]
+  for (let i = 0; i <= text.length; i++) {
+    const unit = text.charCodeAt(i)
+    // behind the end there is no unit
+    const kind = kinds[unit] ?? sign
+    if (kind === letter) {
+      hash = Math.imul(hash ^ unit, prime) + 0x3c6ef35f
+      length++
+    } else {
+      if (length >= shortestWord) words.add(mix(hash))
+      hash = length = 0
+      if (kind === unspaced && before === unspaced) words.add(mix(Math.imul(text.charCodeAt(i - 1), prime) ^ unit))
+    }
+    before = kind
+  }
 }
 
 function mix(hash: number): number {

@@ -58,8 +58,9 @@ interface EarlierList {
   readonly back: number
   /** where its row begins */
   readonly row: number
-  /** the documents in both, in the earlier order: their cells, and their places in the new list */
-  readonly common: readonly { readonly cell: number; readonly place: number }[]
+  /** of the documents in both, in the earlier order: their cells, and their places in the new list */
+  readonly cells: readonly number[]
+  readonly places: readonly number[]
 }
 
 /** Learns from the orders in which the documents of a template come, by its last lists. */
@@ -106,16 +107,22 @@ export class OrderEvidence {
   /** Returns the lists with documents of a new one, the latest first. */
   #findEarlier(keys: readonly number[]): EarlierList[] {
     const { rows, counts } = this
-    const places = new Map(keys.map((key, place) => [key, place]))
+    const placeOf = new Map(keys.map((key, place) => [key, place]))
+    // by the last bits of a key: asking the map for each document of each list would take most of the time
+    const mayBe = new Uint8Array(256)
+    for (const key of keys) mayBe[key & 255] = 1
     const earlier: EarlierList[] = []
     for (let back = 1; back <= Math.min(counts.lists, remembered); back++) {
       const row = ((counts.lists - back) % remembered) * width
-      const common: EarlierList['common'][number][] = []
-      for (let cell = row + 2; cell < this.#endOf(row); cell++) {
-        const place = places.get(rows[cell]!)
-        if (place !== undefined) common.push({ cell, place })
+      const [cells, places]: [number[], number[]] = [[], []]
+      const end = this.#endOf(row)
+      for (let cell = row + 2; cell < end; cell++) {
+        const place = mayBe[rows[cell]! & 255] === 1 ? placeOf.get(rows[cell]!) : undefined
+        if (place === undefined) continue
+        cells.push(cell)
+        places.push(place)
       }
-      if (common.length > 0) earlier.push({ back, row, common })
+      if (cells.length > 0) earlier.push({ back, row, cells, places })
     }
     return earlier
   }
@@ -126,14 +133,14 @@ export class OrderEvidence {
     question: number,
     earlier: readonly EarlierList[],
   ): 'again' | 'asked-again' | { readonly common: number; readonly kind: Likeness } | undefined {
-    const isSame = ({ row, common }: EarlierList): boolean =>
-      common.length === keys.length && this.rows[row + 1] === keys.length && common.every(({ place }, i) => place === i)
+    const isSame = ({ row, places }: EarlierList): boolean =>
+      places.length === keys.length && this.rows[row + 1] === keys.length && places.every((place, i) => place === i)
     if (earlier.some(isSame)) return 'again'
-    const asked = earlier.find(({ row, common }) => common.length >= 2 && this.rows[row] === question)
+    const asked = earlier.find(({ row, cells }) => cells.length >= 2 && this.rows[row] === question)
     if (asked) return likenessTo(asked) === 'same' ? 'again' : 'asked-again'
-    const common = Math.max(...earlier.map((list) => list.common.length))
+    const common = Math.max(...earlier.map(({ cells }) => cells.length))
     if (common < fewestCommon) return undefined
-    return { common, kind: likenessTo(earlier.find((list) => list.common.length === common)!) }
+    return { common, kind: likenessTo(earlier.find(({ cells }) => cells.length === common)!) }
   }
 
   /** Compares each pair with how it stood last. */
@@ -172,7 +179,8 @@ export class OrderEvidence {
   /** Returns for each document whether it is new, and what is known of its followers now. */
   #learnFollowers(keys: readonly number[], earlier: readonly EarlierList[]): { isNew: boolean; state: number }[] {
     const last: { readonly list: EarlierList; readonly cell: number }[] = []
-    for (const list of earlier) for (const { cell, place } of list.common) last[place] ??= { list, cell }
+    for (const list of earlier)
+      for (const [i, place] of list.places.entries()) last[place] ??= { list, cell: list.cells[i]! }
     return keys.map((_, place) => {
       const own = last[place]
       if (own === undefined) return { isNew: true, state: once }
@@ -215,15 +223,15 @@ function meetPairs(
     if (before < behind) equal++
     else flipped.push([first, second])
   }
-  for (const { common } of earlier)
-    for (let i = 0; i < common.length; i++)
-      for (let j = i + 1; j < common.length; j++) meet(common[i]!.place, common[j]!.place)
+  for (const { places } of earlier)
+    for (let i = 0; i < places.length; i++) for (let j = i + 1; j < places.length; j++) meet(places[i]!, places[j]!)
   return { equal, flipped }
 }
 
 /** How a new list stands to an earlier one. */
-function likenessTo({ common }: EarlierList): Likeness {
-  return likenessOf(common.toSorted((a, b) => a.place - b.place).map(({ cell }) => cell))
+function likenessTo({ cells, places }: EarlierList): Likeness {
+  const byPlace = [...cells.keys()].sort((a, b) => places[a]! - places[b]!)
+  return likenessOf(byPlace.map((i) => cells[i]!))
 }
 
 /** Returns 1 if the set grew. */

@@ -104,6 +104,11 @@ export class TrafficEvidence {
       : 'unknown'
   }
 
+  /** Whether they may soon be known to be sets: their order changes as in sets, and fits questions better than not. */
+  get isPromising(): boolean {
+    return this.#isOrderOfSet && this.#wealth >= evidence.kept
+  }
+
   get figures(): TrafficFigures {
     const { counts, shareOfFlips } = this.#order
     return {
@@ -162,25 +167,31 @@ export class TrafficEvidence {
   }
 
   #makesSet(): boolean {
-    const { counts, shareOfFlips } = this.#order
-    const { member, rank } = this.#relevance
-    return (
-      counts.flippedPairs >= setNeeds.flippedPairs &&
-      counts.flippingLists >= setNeeds.flippingLists &&
-      counts.movers >= setNeeds.movers &&
-      shareOfFlips >= setNeeds.share &&
-      counts.returned >= setNeeds.returns * counts.seenAgain &&
-      counts.followed >= setNeeds.followed &&
-      (counts.stuck + 2) / (counts.followed + 4) <= setNeeds.stuck &&
-      !this.#hasState() &&
-      Math.min(member.wealth, rank.wealth) >= evidence.needed
-    )
+    const { followed, stuck } = this.#order.counts
+    const areApart = followed >= setNeeds.followed && (stuck + 2) / (followed + 4) <= setNeeds.stuck
+    return this.#isOrderOfSet && areApart && this.#wealth >= evidence.needed
   }
 
   #keepsSet(): boolean {
-    const { member, rank } = this.#relevance
     const isStillSet = this.#order.shareOfFlips >= shareKept && !this.#isTorn && !this.#hasState()
-    return isStillSet && Math.min(member.wealth, rank.wealth) >= evidence.kept
+    return isStillSet && this.#wealth >= evidence.kept
+  }
+
+  get #isOrderOfSet(): boolean {
+    const { flippedPairs, flippingLists, movers, returned, seenAgain } = this.#order.counts
+    return (
+      flippedPairs >= setNeeds.flippedPairs &&
+      flippingLists >= setNeeds.flippingLists &&
+      movers >= setNeeds.movers &&
+      this.#order.shareOfFlips >= setNeeds.share &&
+      returned >= setNeeds.returns * seenAgain &&
+      !this.#hasState()
+    )
+  }
+
+  /** How much likelier it is that lists fit their questions, and that their first documents do so more. */
+  get #wealth(): number {
+    return Math.min(this.#relevance.member.wealth, this.#relevance.rank.wealth)
   }
 
   /**
@@ -207,7 +218,7 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   const places = new Map<number, number>()
   const repeated = new Set<number>()
   for (const [place, id] of contents.entries()) {
-    const key = hashText(id)
+    const key = hashText(id, 12)
     if (places.has(key)) repeated.add(key)
     else if (places.size < mostListed) places.set(key, place)
   }
@@ -215,9 +226,9 @@ function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
   return places
 }
 
-/** Returns 32 bits for a text or an identity. */
-function hashText(text: string): number {
+/** Returns 32 bits for a text, or for the first characters of an identity. */
+function hashText(text: string, length = text.length): number {
   let hash = 0x811c9dc5 | 0
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash
 }

@@ -31,17 +31,17 @@ export function studyTexts(texts: readonly string[]): StudiedText[] {
   const inTexts = countTexts(found.map((pieces) => pieces.map(({ name }) => name)))
   const isContent = ({ name }: Piece): boolean => inTexts.get(name)! < Math.max(4, common * texts.length)
   const contents = found.map((pieces) => pieces.filter(isContent))
-  const together = countTexts(contents.map((pieces) => pieces.slice(1).map((piece, i) => pairOf(pieces[i]!, piece))))
-  const kindOf = (a: Piece, b: Piece): StudiedText['kinds'][number] => {
-    const fewest = Math.min(inTexts.get(a.name)!, inTexts.get(b.name)!)
-    if (fewest < 2) return 'unknown'
-    return together.get(pairOf(a, b))! >= Math.max(2, usual * fewest) ? 'bond' : 'edge'
-  }
-  return texts.map((text, i) => ({
-    text,
-    pieces: contents[i]!,
-    kinds: contents[i]!.slice(1).map((piece, j) => kindOf(contents[i]![j]!, piece)),
-  }))
+  const pairs = contents.map((pieces) => namePairs(pieces.map(({ name }) => name)))
+  const together = countTexts(pairs)
+  return texts.map((text, i) => {
+    const [pieces, names] = [contents[i]!, pairs[i]!]
+    const kinds = names.map((pair, j): StudiedText['kinds'][number] => {
+      const fewest = Math.min(inTexts.get(pieces[j]!.name)!, inTexts.get(pieces[j + 1]!.name)!)
+      if (fewest < 2) return 'unknown'
+      return together.get(pair)! >= Math.max(2, usual * fewest) ? 'bond' : 'edge'
+    })
+    return { text, pieces, kinds }
+  })
 }
 
 /** What stands at the edges of a text, with numbers folded. */
@@ -59,8 +59,9 @@ export function countTexts(lists: readonly (readonly string[])[]): Map<string, n
   return counts
 }
 
-function pairOf(a: Piece, b: Piece): string {
-  return `${a.name}\0\0${b.name}`
+/** Names what stands beside each other. */
+export function namePairs(names: readonly string[]): string[] {
+  return names.slice(1).map((name, i) => `${names[i]}\0\0${name}`)
 }
 
 const fewestUnits = 12

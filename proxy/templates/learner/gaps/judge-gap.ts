@@ -1,5 +1,5 @@
 import { foldNumbers, number, type TemplateGap } from '../learnt-template.ts'
-import { countTexts, findPieces, type StudiedText } from './find-edges.ts'
+import { countTexts, findPieces, namePairs, type StudiedText } from './find-edges.ts'
 import { findGaps, type Gap } from './find-gaps.ts'
 
 /** A text cut at a pattern. The first and last part may hold text of the prompt beside their document. */
@@ -114,12 +114,10 @@ function segment(text: string, gap: TemplateGap): Segments {
 
 /** Whether each separator of a list is an edge: what is on both sides came again, but not beside each other. */
 function edgesOfLists(lists: readonly Segments[], seen: ReadonlyMap<string, number>): boolean[][] {
-  const namesOf = (contents: readonly string[]): string[] =>
-    contents.slice(1).map((content, i) => `${contents[i]}\0\0${content}`)
-  const pairs = countTexts(lists.map(({ contents }) => namesOf(contents)))
+  const pairs = countTexts(lists.map(({ contents }) => namePairs(contents)))
   return lists.map(({ contents }) => [
     false,
-    ...namesOf(contents).map(
+    ...namePairs(contents).map(
       (name, i) => pairs.get(name) === 1 && seen.get(contents[i]!)! > 1 && seen.get(contents[i + 1]!)! > 1,
     ),
     false,
