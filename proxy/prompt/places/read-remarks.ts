@@ -1,6 +1,5 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
-import { CALLED_BY_PLACE } from './words/place-words.ts'
 import { readEnds, STEMS, TEXTS } from './words/text-words.ts'
 
 /**
@@ -89,7 +88,7 @@ const LONGEST_PARAGRAPH = 1_500
 export function readRemarks(words: string): Remarks {
   const text = readEnds(toAsciiDigits(words))
   const remarks = [...readNumbers(text, isExample), ...COUNTED.flatMap((pattern) => [...readCounted(text, pattern)])]
-  if (ALONE.test(text) || CALLED_BY_PLACE.test(text.toLowerCase())) remarks.push('* nth')
+  if (ALONE.test(text)) remarks.push('* nth')
   return remarks.length === 0 ? nothing : new Set(remarks)
 }
 

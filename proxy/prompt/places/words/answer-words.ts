@@ -1,7 +1,7 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
 import { isMappedForm } from '../../../answer/citations/mapped-forms.ts'
 import { WordPattern } from '../../scan/words/word-pattern.ts'
-import { mentionsTexts, TEXTS } from './text-words.ts'
+import { TEXTS } from './text-words.ts'
 
 /* Answers that a program reads, and forms of citation. Where a number is not mapped back, the numbers of a list stay. */
 
@@ -129,9 +129,9 @@ const mostSpecimens = 20
 const ANY_FORM = ''
 
 /** Reads the forms of citation in a sentence as it is written. */
-export function readForms(sentence: string): readonly string[] {
+export function readForms(sentence: string, mentionsTexts: boolean): readonly string[] {
   const isCiting = CITES.test(sentence)
-  const isAboutTexts = isCiting || mentionsTexts(sentence.toLowerCase())
+  const isAboutTexts = isCiting || mentionsTexts
   const isSigned = SIGN.test(sentence)
   const specimens = isSigned ? firstOf(sentence.matchAll(SPECIMEN)) : []
   if (isAboutTexts) {
