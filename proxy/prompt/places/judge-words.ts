@@ -65,7 +65,7 @@ function read(words: string, speaker: Speaker): WordSigns {
     said,
     forms: sentences.flatMap(({ forms }) => forms),
     sizes: findParallelLists(ends),
-    remarks: new Set(apart.has('by_place') ? [...remarks, '* nth'] : remarks),
+    remarks: new Set([...remarks, ...sentences.flatMap(({ places }) => places)]),
   }
 }
 

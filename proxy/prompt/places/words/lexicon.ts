@@ -31,6 +31,14 @@ export const classes: Readonly<Record<string, string>> = {
   they them their these those above below sie diese diesen dieser diesem ihre ihr ihren ihrer ihrem ihres ils elles ces leur
   leurs ellos estos su sus essi questi loro eles estes они их эти zij deze de oni te ich bunlar chúng mereka
   它们 他们 这些 這些 以下 以上 これら それら 이들 그들`,
+  /** The same, and other words that are hardly said of anything else with a place. */
+  KIN: `${english} reference+ pdf+ bullet+`,
+  ORDINAL: `
+  first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth last final penultimate next_to_last
+  second_to_last second_last third_to_last third_last 2nd_to_last 2nd_last 3rd_to_last 3rd_last bottom topmost`,
+  NUMERAL: 'one two three four five six seven eight nine ten',
+  /** A number that counts nothing, as in `Ignore 3.` and `Does 1 or 2 say so?`; `one` is mostly a pronoun. */
+  COUNT: 'two three four five six seven eight nine ten',
   /** First, second, …, last, in front of a noun or behind it, in other languages than English. */
   PLACE: `
   primer primero primera primeros primeras segund* tercer* cuart* últim* penúltim* primeir* terceir* quinto quinta quintos quintas

@@ -1,4 +1,5 @@
 import { toAsciiDigits } from '../../scan/words/digits.ts'
+import { readCounted } from '../read-remarks.ts'
 import { asksForData, asksForMany, readForms } from './answer-words.ts'
 import { orderRules } from './order-words.ts'
 import { Phrases } from './phrases.ts'
@@ -33,8 +34,8 @@ type Found = ReadonlySet<Kind>
 
 const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...textRules })
 
-function findPhrases(words: string): Found {
-  return phrases.find(new Reading(toAsciiDigits(words.toLowerCase())))
+function toReading(words: string): Reading {
+  return new Reading(toAsciiDigits(words.toLowerCase()))
 }
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
@@ -93,7 +94,7 @@ function namesRoles(found: Found): boolean {
 
 /** Whether a line right above texts gives their places a meaning. */
 export function isHeadOfOrder(line: string): boolean {
-  const found = findPhrases(line)
+  const found = phrases.find(toReading(line))
   return !found.has('no_head') && orderKinds.some((kind) => found.has(kind))
 }
 const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
@@ -101,21 +102,26 @@ const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
 /** What a sentence says. */
 export interface SentenceSigns {
   readonly said: readonly Sign[]
-  /** roles that may be named in different sentences, and texts called by their places */
+  /** roles that may be named in different sentences */
   readonly apart: readonly Kind[]
+  /** what is called by a place, as remarks */
+  readonly places: readonly string[]
   /** forms of citation that are asked for */
   readonly forms: readonly string[]
 }
 
-const apartKinds: readonly Kind[] = ['premise', 'hypothesis', 'by_place']
+const apartKinds: readonly Kind[] = ['premise', 'hypothesis']
 
 /** Reads a sentence, once for all lists. */
 export function readSentence(written: string, isRule: boolean): SentenceSigns {
   const sentence = written.toLowerCase()
-  const found = findPhrases(written)
+  const reading = toReading(written)
+  const found = phrases.find(reading)
+  const isCalled = found.has('called') || found.has('by_place')
   return {
     said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
     apart: apartKinds.filter((kind) => found.has(kind)),
+    places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
     forms: readForms(written, found.has('text')),
   }
 }

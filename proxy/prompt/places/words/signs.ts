@@ -12,12 +12,12 @@ interface Mark {
   readonly length: number
 }
 
-const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}ー'
-const TOKEN = new RegExp(
-  `[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+|[.!?;,:(。！？；，、：（؟،।\\n]`,
-  'gu',
-)
-const OF_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
+// a number in brackets is a citation
+const TOKEN = /\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+|[[.!?;,:(。！？；，、：（؟،।\n]/gu
+// Thai, Japanese, Chinese, Korean
+const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]/
+const CHARACTER =
+  /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]|[^\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]+/g
 const punctuation: Readonly<Record<string, string>> = {
   '!': '.',
   ';': '.',
@@ -35,7 +35,7 @@ const punctuation: Readonly<Record<string, string>> = {
   '（': ',',
   '：': ':',
 }
-const NTH = /^\d{1,2}(?:st|nd|rd|th|º|ª|er|ère|e|ème|nde?|de|ste|й|я|е|го|м|му|ο|η|ό)$/
+const longestRemembered = 40
 const LETTER_OF_MARK = /\u0307/g
 
 /** Tokens at which a sentence ends. */
@@ -83,6 +83,7 @@ function learn(entry: string, sign: number): void {
 
 const NUMBER = signOf('NUMBER')
 const DOTTED = signOf('DOTTED')
+for (const name of ['NTH', 'LETTERED', 'SMALL']) signOf(name)
 for (const [name, entries] of Object.entries(classes)) {
   for (const entry of entries.trim().split(/\s+/)) learn(entry, signOf(name))
 }
@@ -103,22 +104,27 @@ export function signsOfTerm(term: string): ReadonlySet<number> {
 }
 
 function toTokens(text: string): string[] {
-  return (text.replace(LETTER_OF_MARK, '').match(TOKEN) ?? []).map((token) => punctuation[token] ?? token)
+  const found = text.replace(LETTER_OF_MARK, '').match(TOKEN) ?? []
+  return found.flatMap((token) => (UNSPACED.test(token) ? token.match(CHARACTER)! : (punctuation[token] ?? token)))
 }
 
 // articles and prepositions that are written together with a noun
 const JOINED = /^(?:وال|بال|لل|ال|ل|ב?ה|[לב])(?=.{2})/
-const PLACE = signOf('PLACE')
-const CAPITAL_LENGTH = 40
+/** Words with digits: `3`, `2nd`, and `d3` for a document. */
+const digits: readonly (readonly [RegExp, number])[] = [
+  [/^\d+$/, NUMBER],
+  [/^\d{1,2}$/, signOf('SMALL')],
+  [/^\d{1,2}(?:st|nd|rd|th|º|ª|er|ère|e|ème|nde?|de|ste|й|я|е|го|м|му|ο|η|ό)$/, signOf('NTH')],
+  [/^d\d{1,2}$/, signOf('LETTERED')],
+]
 
 function signsOfWord(word: string): readonly number[] {
-  if (/^\d/.test(word))
-    return [...(words.get(word) ?? []), ...(/^\d+$/.test(word) ? [NUMBER] : NTH.test(word) ? [PLACE] : [])]
   const found = [...(words.get(word) ?? [])]
   for (let length = Math.min(word.length, longestStem); length > 0; length--) {
     const own = stems.get(word.slice(0, length))
     if (own) found.push(...own)
   }
+  if (/\d/.test(word)) found.push(...digits.flatMap(([pattern, sign]) => (pattern.test(word) ? [sign] : [])))
   return found
 }
 
@@ -135,7 +141,7 @@ function recall(word: string): readonly number[] {
   const bare = word.replace(JOINED, '')
   const found = bare === word ? own : [...own, ...signsOfWord(bare)]
   const signs = found.length === 0 ? nothing : found
-  if (word.length <= CAPITAL_LENGTH) remembered.set(word, signs)
+  if (word.length <= longestRemembered) remembered.set(word, signs)
   return signs
 }
 
@@ -181,9 +187,4 @@ export class Reading {
   endsClause(at: number): boolean {
     return clauseEnds.has(this.tokens[at] ?? '.')
   }
-}
-
-/** Whether a word stands in a script without spaces. */
-export function isUnspaced(word: string): boolean {
-  return OF_UNSPACED.test(word)
 }
