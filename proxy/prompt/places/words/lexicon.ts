@@ -251,4 +251,36 @@ export const classes: Readonly<Record<string, string>> = {
   welche welcher welches welchem welchen quel quels quelle quelles lequel laquelle qué cuál cuáles qual quale quali quais welk welke
   vilket vilken vilka hvilket hvilken hvilke któr* kter* hangi mana какой какая каком какие каких какому якому який яка ποιο* أي
   איזה* כאיזה* कौन किस 哪 那 何 どの 어느 어떤`,
+  DATA_FORMAT: `
+  json json5 jsonl yaml yml toml csv tsv xml protobuf array+ dict dictionary dictionaries tuple+ 数组 數組 配列 배열 مصفوفة массив* масив*`,
+  TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 جدول טבלה* सारणी',
+  REPLY: 'answer reply respond return output print give write say state choose pick select end finish',
+  ONE: 'one a an the its their',
+  UNIT: 'digit digits numeral integer letter index indices indexes id ids character number numbers token',
+  NAMING: 'by with print return output give write',
+  ONE_ABROAD: `
+  ein einer eine_einzige einzelne nur ausschließlich lediglich mit un_seul une_seule uniquement seulement juste par_un par_une d_un
+  avec_un avec_une solo sola sólo solamente únicamente soltanto apenas somente só un_solo una_sola un_único una_única um_só uma_só
+  um_único uma_única con_un com_um`,
+  SOLE: 'solamente soltanto',
+  UNIT_ABROAD: `
+  nummer nummern dokumentnummer quellennummer index ziffer zahl buchstabe buchstaben wort numéro numéros indice indices chiffre nombre
+  lettre mot número números numero numeri índice índices indici dígito cifra letra lettera palabra palavra parola cijfer getal letter
+  siffra ciffer tal bokstav numer* cyfr* liter* číslo číslic* numara* rakam* số nomor angka huruf`,
+  CITING: `
+  cite cites cited citing citation+ referenc* refer_to attribut* footnote+ source_used sources_used source_number+ source_id+
+  mark_each mark_every mark_the mark_your zitier* zitat* quellenangabe* beleg* verweis* citez citer référenc* cita citar citas citação
+  citações citazion* referencia referência riferiment* citeer verwijs* hänvisa henvis cytuj przypis citujte alıntı kaynak цитир*
+  ссыл* сноск* посилан* trích_dẫn kutip sitasi 引用 标注 標註 角标 脚注 出典 参照 인용 각주 استشه* مرجع* उद्धर* อ้างอิง παραπομπ*`,
+  NUMBER_WORD: 'number+ id ids index indices indexes ordinal+',
+  /** In other languages such words stand for hardly anything else beside words for texts. */
+  NUMBER_ABROAD: `
+  nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numeru numerem numery čísl*
+  numara* номер* số nomor رقم* संख्या क्रमांक מספר*`,
+  ASKING: `
+  by with using via name list give state mention report return indicate provide include output print add are track_of through per mit
+  über nenne gib par avec indique donne por con com indica tramite via door po по указыв* укаж*`,
+  ARTICLE: `
+  the its their your a all of der die den ihre ihrer ihren ihrem deren leur leurs le les son sa su sus el los o os seu seus il i loro de
+  hun`,
 }

@@ -20,6 +20,8 @@ export const placeRules = {
     KIN before|after the? last; does|do|did|say the? NTH; odd|even numbered? KIN; odd|even numbers; every other|second|third KIN
     opening|closing|initial KIN; upper|lower half; first|second|last half of the|these|those|all|your? the|these|those? KIN
     document|doc|source|passage|chunk ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
+    answer|reply|respond with|by the|its number|index|position|rank of the|that _? document|source|passage|text|chunk|article|item|result
+    1 , 2 ,? or|and|oder|und|ou|et|o|y|e|или|і|eller|of|lub|nebo|veya|hoặc|atau? SMALL; 1 , 2 , 3 ,? or|oder|ou|o|или|eller|of|lub|nebo|veya|hoặc|atau SMALL
     what|which ..2 number|rank|position|place of the|that|this _? document|source|passage|text|chunk|article|one; how far down|up
     is|are|stand|stands|comes at the very? top|bottom|end|beginning|head|foot $$`,
   /** a text of several that is called by its place, in other languages than English */

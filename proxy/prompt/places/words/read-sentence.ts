@@ -1,6 +1,6 @@
 import { toAsciiDigits } from '../../scan/words/digits.ts'
 import { readCounted } from '../read-remarks.ts'
-import { asksForData, asksForMany, readForms } from './answer-words.ts'
+import { answerRules, asksForData, asksForMany, readForms } from './answer-words.ts'
 import { orderRules } from './order-words.ts'
 import { Phrases } from './phrases.ts'
 import { placeRules } from './place-words.ts'
@@ -29,10 +29,10 @@ export type Sign =
   /** nothing of them may be left out: they are compared, quoted or counted */
   | 'subject'
 
-type Kind = keyof typeof orderRules | keyof typeof placeRules | keyof typeof taskRules | keyof typeof textRules
+type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules & typeof textRules)
 type Found = ReadonlySet<Kind>
 
-const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...textRules })
+const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
 
 function toReading(words: string): Reading {
   return new Reading(toAsciiDigits(words.toLowerCase()))
@@ -46,8 +46,8 @@ const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: s
   task: isAligned,
   own_work: (found, isRule) => !isRule && found.has('own_work'),
   order: (found, isRule) => isAboutOrder(found, isRule) || namesRoles(found),
-  data: (_, __, sentence) => asksForData(sentence),
-  many: (_, __, sentence) => asksForMany(sentence),
+  data: (found, _, sentence) => asksForData(found, sentence),
+  many: (found, _, sentence) => asksForMany(found, sentence),
   which: (found, isRule) => !isRule && found.has('which'),
   change: (found) => found.has('change') && refersToTexts(found),
   comparing: (found) => found.has('comparing'),
@@ -122,6 +122,6 @@ export function readSentence(written: string, isRule: boolean): SentenceSigns {
     said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
     apart: apartKinds.filter((kind) => found.has(kind)),
     places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
-    forms: readForms(written, found.has('text')),
+    forms: readForms(found, written),
   }
 }
