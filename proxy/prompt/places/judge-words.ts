@@ -6,62 +6,12 @@ import type { Reason } from '../judge/reasons.ts'
 import { narrow } from '../scan/narrow.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { type Remarks, readRemarks } from './read-remarks.ts'
-import { areUnmapped, asksForData, asksForMany, readForms } from './words/answer-words.ts'
-import {
-  COMPARING,
-  isAboutOrder,
-  isHeadOfOrder,
-  isOfChange,
-  isOfSubject,
-  namesRoles,
-  namesRolesApart,
-} from './words/order-words.ts'
-import { isAligned, OF_OWN_TEXT } from './words/task-words.ts'
-import { readEnds, sentencesOf, WHICH } from './words/text-words.ts'
+import { areUnmapped } from './words/answer-words.ts'
+import { isHeadOfOrder, readSentence, type SentenceSigns, type Sign } from './words/read-sentence.ts'
+import { readEnds, sentencesOf } from './words/text-words.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
-
-/** What words may say about any list, whatever it holds. */
-type Sign =
-  /** the answer follows the texts one by one, repeats or continues them */
-  | 'task'
-  /** the person asking has written them */
-  | 'own_work'
-  /** their order has a meaning */
-  | 'order'
-  /** the answer is data, in which numbers are not mapped back */
-  | 'data'
-  /** it may hold a value for each text */
-  | 'many'
-  /** it names one of the texts */
-  | 'which'
-  /** it is about what changed from text to text */
-  | 'change'
-  /** texts are held against each other */
-  | 'comparing'
-  /** nothing of them may be left out: they are compared, quoted or counted */
-  | 'subject'
-
-/** How each is read from a sentence, in lower case and as it is written. */
-const readers: Readonly<Record<Sign, (sentence: string, isRule: boolean, written: string) => boolean>> = {
-  task: isAligned,
-  own_work: (_, isRule, written) => !isRule && OF_OWN_TEXT.test(written),
-  order: (sentence, isRule) => isAboutOrder(sentence, isRule) || namesRoles(sentence),
-  data: asksForData,
-  many: asksForMany,
-  which: (sentence, isRule) => !isRule && WHICH.test(sentence),
-  change: isOfChange,
-  comparing: (sentence) => COMPARING.test(sentence),
-  subject: isOfSubject,
-}
-const signs = Object.keys(readers) as Sign[]
-
-interface SentenceSigns {
-  readonly said: readonly Sign[]
-  /** forms of citation that are asked for */
-  readonly forms: readonly string[]
-}
 
 /** What words say about any list. */
 interface WordSigns {
@@ -83,7 +33,7 @@ const rememberedHeadings = new LRUCache<string, { readonly isOrder: boolean }>({
 /** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
 export function headsAnOrder(line: string): boolean {
   if (line === '') return false
-  return recall(rememberedHeadings, line, (own) => ({ isOrder: isHeadOfOrder(own.toLowerCase()) })).isOrder
+  return recall(rememberedHeadings, line, (own) => ({ isOrder: isHeadOfOrder(own) })).isOrder
 }
 
 /** Reads what words say about any list. */
@@ -106,7 +56,8 @@ function read(words: string, speaker: Speaker): WordSigns {
     recall(rememberedSentences, sentence, (own) => readSentence(own, speaker === 'rules'), speaker),
   )
   const said = new Set(sentences.flatMap((own) => own.said))
-  if (namesRolesApart(ends.toLowerCase())) said.add('order')
+  const apart = new Set(sentences.flatMap((own) => own.apart))
+  if (apart.has('premise') && apart.has('hypothesis')) said.add('order')
   // nothing that is said of a text goes on behind a blank line
   const paragraphs = words.split(BLANK_LINE).filter(Boolean)
   const remarks = paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)])
@@ -114,13 +65,8 @@ function read(words: string, speaker: Speaker): WordSigns {
     said,
     forms: sentences.flatMap(({ forms }) => forms),
     sizes: findParallelLists(ends),
-    remarks: new Set(remarks),
+    remarks: new Set([...remarks, ...sentences.flatMap(({ places }) => places)]),
   }
-}
-
-function readSentence(written: string, isRule: boolean): SentenceSigns {
-  const sentence = written.toLowerCase()
-  return { said: signs.filter((sign) => readers[sign](sentence, isRule, written)), forms: readForms(written) }
 }
 
 /** What words are judged for: a list of blocks. */

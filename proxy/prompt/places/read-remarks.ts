@@ -1,6 +1,6 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
-import { CALLED_BY_PLACE } from './words/place-words.ts'
+import { type Reading, signsOfTerm } from './words/signs.ts'
 import { readEnds, STEMS, TEXTS } from './words/text-words.ts'
 
 /**
@@ -17,41 +17,9 @@ const KIN = `${TEXTS}|references?|pdfs?|bullets?`
 const PART = /^(?:sections?|parts?|points?)$/i
 const OF_KIN = new RegExp(`^(?:(?:${KIN}|numbers?|n[or]|nummer|numéro|número)$|(?:ال|ה)?(?:${STEMS}))`, 'i')
 
-const PLACE =
-  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
-const FROM_TWO = 'two|three|four|five|six|seven|eight|nine|ten'
-const NUMERAL = `(?:one|${FROM_TWO})`
-const WORD = '(\\p{L}{3,30})'
-// `first read the documents` counts nothing
-const NEXT = '(?:[ -](?!(?:the|these|those|all|your|our|any|each|every|some)(?!\\p{L}))(\\p{L}{3,30}))?'
-// each is tried by itself: `what is the last` must not hide `the last memory`
-const COUNTED = [
-  // `limited to first 20 files` is an amount
-  `(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}${NEXT}${NEXT}`,
-  `(?:the|that) (?:previous|preceding|middle|top|bottom|opening|initial) ${WORD}`,
-  `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
-  `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
-// a number that counts nothing, as in `Ignore 3.` and `Does 1 or 2 say so?`; `one` is mostly a pronoun
-const COUNT = `(?:\\d{1,2}|${FROM_TWO})`
-const BEHIND_COUNT = `(?=[.?!;)](?!\\d)|\\s{0,4}$| (?:says?|said|differ|agree|mean|alone)(?!\\p{L}))`
-const RELATIVE = '(?:next|previous|following|preceding|upper|lower|topmost|bottom|other)'
-// without a word of their own, or with another than an ordinal
+// only a number, as in `3?` and `And 2.`
 const ALONE = new WordPattern(
-  [
-    `(?<!\\p{L})(?:about|ignore|open|skip|show|use|using|does|do|did|only)(?: numbers?)? (?:${COUNT}(?:-|–| and | or |, ))?${COUNT}${BEHIND_COUNT}`,
-    `^\\s*(?:and |then |number )?(?:\\d{1,2}[.?!]?|${COUNT}(?:\\?|,? please[.?!]?))\\s*$`,
-    `(?<!\\p{L})(?:the ${RELATIVE} (?:ones?|two|three|few)|every other (?:one|of)|the one (?:before|after|above|below)|(?:just|right|directly) (?:before|after|above|below) (?:the|that|this)|(?:follows|precedes) the one|the topmost|at the very (?:end|beginning))(?!\\p{L})`,
-    `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
-    `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
-    `(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
-    `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
-    `(?<!\\p{L})the (?:former|latter|one (?:at|on|in) the (?:top|bottom|middle|beginning|end)|(?:${KIN}) in the (?:very )?middle)(?!\\p{L})`,
-    `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|(?:${KIN}) (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
-    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? (?:${KIN})|every (?:other|second|third) (?:${KIN})|(?:the )?(?:opening|closing|initial) (?:${KIN})|(?:upper|lower) half|(?:first|second|last) half of (?:(?:the|these|those|all|your) ){0,2}(?:${KIN})|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
-    '(?<!\\p{L})(?:does|do|did|in|of|from|see|with|and) D\\d{1,2}(?!\\w)',
-  ],
-  'iu',
+  /^\s*(?:and |then |number )?(?:\d{1,2}[.?!]?|(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)(?:\?|,? please[.?!]?))\s*$/i,
 )
 
 const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g)
@@ -88,8 +56,8 @@ const LONGEST_PARAGRAPH = 1_500
 /** Reads what a text says about blocks by number or place, ignoring instructions on how to cite. */
 export function readRemarks(words: string): Remarks {
   const text = readEnds(toAsciiDigits(words))
-  const remarks = [...readNumbers(text, isExample), ...COUNTED.flatMap((pattern) => [...readCounted(text, pattern)])]
-  if (ALONE.test(text) || CALLED_BY_PLACE.test(text.toLowerCase())) remarks.push('* nth')
+  const remarks = [...readNumbers(text, isExample)]
+  if (ALONE.test(text)) remarks.push('* nth')
   return remarks.length === 0 ? nothing : new Set(remarks)
 }
 
@@ -98,12 +66,49 @@ export function readCitations(text: string): Remarks {
   return new Set(readNumbers(readEnds(text), () => false))
 }
 
-function* readCounted(text: string, pattern: WordPattern): Generator<string> {
-  for (const [, first = '', ...further] of pattern.matches(text)) {
-    if (OF_KIN.test(first)) yield '* nth'
-    if (PART.test(first)) yield '~ nth'
-    for (const word of [first, ...further]) if (word !== undefined) yield `${toSingular(word)} nth`
-  }
+const ORDINAL = signsOfTerm('ORDINAL|NTH')
+const LIMIT = signsOfTerm('first|last')
+const LINK = signsOfTerm('and|or|to|the|of|two|three|four|five|few|NUMBER')
+// `first read the documents` counts nothing
+const OF_CLAUSE = signsOfTerm('the|these|those|all|your|our|any|each|every|some')
+const BESIDE = signsOfTerm('previous|preceding|middle|top|bottom|opening|initial')
+const ARTICLE = signsOfTerm('the|that')
+const IS = signsOfTerm('is|are|was|were|come|comes|came|stand|stands|stood|appear|appears')
+const NUMERAL = signsOfTerm('NUMERAL')
+const NUMERO = signsOfTerm('number|no')
+const WORD = /^\p{L}{3,30}$/u
+const mostLinks = 4
+const mostWords = 3
+
+/** Reads which words a sentence says a place of, as `the second clipping` and `clipping two`. */
+export function readCounted(reading: Reading): string[] {
+  return reading.tokens.flatMap((token, at) => {
+    const behind = reading.endsOf(at, ORDINAL)
+    const words = behind.flatMap((end) => (isAmount(reading, at) ? [] : wordsBehind(reading, end)))
+    if (reading.isAt(at, ARTICLE) && reading.isAt(at + 1, BESIDE)) words.push(...reading.tokens.slice(at + 2, at + 3))
+    if (WORD.test(token) && isNumbered(reading, at + 1)) words.push(token)
+    return words.flatMap((word, i) => namesOf('nth', word, i === 0))
+  })
+}
+
+/** Whether `first 20 files` are an amount, unlike `the first 20 files`. */
+function isAmount(reading: Reading, at: number): boolean {
+  return reading.isAt(at, LIMIT) && /^\d{1,4}$/.test(reading.tokens[at + 1] ?? '') && reading.tokens[at - 1] !== 'the'
+}
+
+function wordsBehind(reading: Reading, from: number, most = mostWords): string[] {
+  let at = from
+  for (let links = 0; links < mostLinks && (reading.isAt(at, LINK) || reading.isAt(at, ORDINAL)); links++) at++
+  const words = reading.tokens.slice(at, at + most)
+  const end = words.findIndex((word, i) => !WORD.test(word) || (i > 0 && reading.isAt(at + i, OF_CLAUSE)))
+  return end < 0 ? words : words.slice(0, end)
+}
+
+/** Whether `number two` or `is the second` stands here. */
+function isNumbered(reading: Reading, at: number): boolean {
+  const from = reading.isAt(at, NUMERO) ? at + 1 : at
+  if (reading.isAt(from, NUMERAL)) return true
+  return reading.isAt(at, IS) && reading.isAt(reading.tokens[at + 1] === 'the' ? at + 2 : at + 1, ORDINAL)
 }
 
 /** Reads the numbers in a text that may be a block's. */
@@ -116,14 +121,23 @@ function* readNumbers(
     yield* numbers!.split(/\D+/).map((number) => `[ ${number}`)
   }
   for (const { 0: whole, groups, index } of NUMBERED.matches(text)) {
-    if (!isNothing(text, index, index + whole.length)) yield* namesOf(/\d+/.exec(whole)![0], groups?.word, groups?.mark)
+    if (!isNothing(text, index, index + whole.length))
+      yield* readNumber(/\d+/.exec(whole)![0], groups?.word, groups?.mark)
   }
 }
 
-function namesOf(number: string, word: string | undefined, mark: string | undefined): string[] {
+function readNumber(number: string, word: string | undefined, mark: string | undefined): string[] {
   if (word === undefined) return [`* ${number}`]
-  const isKin = OF_KIN.test(word) || (mark !== undefined && /\p{L}/u.test(mark))
-  return [...(isKin ? [`* ${number}`] : []), ...(PART.test(word) ? ['~ nth'] : []), `${toSingular(word)} ${number}`]
+  const named = namesOf(number, word, true)
+  return mark !== undefined && /\p{L}/u.test(mark) ? [`* ${number}`, ...named] : named
+}
+
+function namesOf(number: string, word: string, isKin: boolean): string[] {
+  return [
+    ...(isKin && OF_KIN.test(word) ? [`* ${number}`] : []),
+    ...(isKin && PART.test(word) ? ['~ nth'] : []),
+    `${toSingular(word)} ${number}`,
+  ]
 }
 
 /** Returns a word in the singular, in lower case. */

@@ -1,95 +1,51 @@
-import { WordPattern } from '../../scan/words/word-pattern.ts'
-import { STEMS } from './text-words.ts'
+/* Rules on how a text of a list is referred to by its place (`второй документ`, `المستند الثاني`), or each of its texts. */
 
-/*
- * How languages other than English refer to a text of a list by position (`второй документ`, `المستند الثاني`) or to each
- * of its texts. Lower case. Stems may be followed by endings. Languages are not told apart; a word that means something
- * else beside the nouns of another one is given with its own nouns.
- */
+export const placeRules = {
+  /** a text of several that is called by its place or number, in English */
+  called: `
+    about|ignore|open|skip|show|use|using|does|do|did|only number|numbers? COUNT|SMALL $$
+    about|ignore|open|skip|show|use|using|does|do|did|only number|numbers? COUNT|SMALL says|say|said|differ|agree|mean|alone
+    about|ignore|open|skip|show|use|using|does|do|did|only number|numbers? COUNT|SMALL and|or|,? COUNT|SMALL $$
+    about|ignore|open|skip|show|use|using|does|do|did|only number|numbers? COUNT|SMALL and|or|,? COUNT|SMALL says|say|said|differ|agree|mean|alone
+    the next|previous|following|preceding|upper|lower|topmost|bottom|other one|ones|two|three|few; every other one|of; the topmost
+    the one before|after|above|below; just|right|directly before|after|above|below the|that|this; follows|precedes the one
+    at the very end|beginning; the first|second|third|last one|two|three? $; which|any|both|one|either of the first|last two|three|few
+    do|does|did|are|is the first|last two|three|few say|agree|differ|disagree|contradict|mention|true|right
+    ignore|skip|drop|remove|delete|summarise|summarize|compare|use the first|second|third|last two|three? and|or
+    the first|second|third|last one? says|claims|contradicts|is_wrong|is_right; number|numbers NUMERAL; the ORDINAL|NTH|middle one
+    top|bottom one|two|few|half of? the? KIN; listed|ranked|placed|rank|ranks first|last|highest|lowest|top|bottom|second|third
+    at|in|on which|what position|rank|place; the top hit|match; at position|place|rank SMALL; the former|latter
+    start|starts|begin|begins|starting|beginning with|from|at the first|last; the one at|on|in the top|bottom|middle|beginning|end
+    KIN in the very? middle; the NTH one|say|says|is|and|or; the NTH $; the penultimate|next_to_last|second_to_last|third_to_last
+    KIN before|after the? last; does|do|did|say the? NTH; odd|even numbered? KIN; odd|even numbers; every other|second|third KIN
+    opening|closing|initial KIN; upper|lower half; first|second|last half of the|these|those|all|your? the|these|those? KIN
+    document|doc|source|passage|chunk ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
+    answer|reply|respond with|by the|its number|index|position|rank of the|that _? document|source|passage|text|chunk|article|item|result
+    1 , 2 ,? or|and|oder|und|ou|et|o|y|e|или|і|eller|of|lub|nebo|veya|hoặc|atau? SMALL; 1 , 2 , 3 ,? or|oder|ou|o|или|eller|of|lub|nebo|veya|hoặc|atau SMALL
+    what|which ..2 number|rank|position|place of the|that|this _? document|source|passage|text|chunk|article|one; how far down|up
+    is|are|stand|stands|comes at the very? top|bottom|end|beginning|head|foot $$`,
+  /** a text of several that is called by its place, in other languages than English */
+  by_place: `
+    PLACE|NTH _? _? TEXT; TEXT _? PLACE|BEHIND; PLACE SOME; SOME PLACE
+    an|en|à|em|in|al|op|på|na|на|v la|de|der? PLACE|NTH stelle*|positi*|posiz*|posici*|posiç*|lieu*|place*|lugar*|posto*|plaats*|plats*|miejsc*|míst*|мест*|місц*
+    an|en|à|em|in|al|op|på|na|на|v welcher|quelle|que|qué|quale|welke|vilken|hvilken|którym|kterém|каком|якому stelle*|positi*|posiz*|posici*|posiç*|lieu*|place*|lugar*|posto*|plaats*|plats*|miejsc*|míst*|мест*|місц*
+    das|der|die|dem|den|im|beim|zum|le|la|les|au|el|los|las|al|il|lo|o|a|os|as|de|het|и|а|в|о|l|d PLACE|NTH|BESIDE_ABROAD $
+    n SMALL; DOTTED _? dokument*|quelle*|abschnitt*|text|texte|textes|datei*|ergebnis*|auszug*|artikel*|passage*
+    DOTTED _? belge*|doküman*|kayna*|metin*|parça*|dosya*|makale*|forrás*|szöveg*|cikk*|találat*
+    an DOTTED stelle; n SMALL; nummer zwei|drei|vier|fünf|sechs; im|das|der|den|dem vorletzten|vorletzte; im ersten|zweiten|dritten|vierten|letzten _? $$; dok SMALL
+    steht|kommt ganz? oben|unten|vorn|vorne|hinten|zuerst|zuletzt; steht|kommt am anfang|ende
+    son iki|üç? TEXT; birinci|ikinci|son|kaçıncı sırada; l avant dernier|dernière; el|la|o|a penúltimo|penúltima
+    hai|ba TEXT đầu|cuối; أول|آخر TEXT; 排在|位于|放在 第|最; 最初|最後 に ある|来る|載; 첫번째|마지막 에|으로 있|나오
+    最后|最後|最前|最终|最初|首|末|冒頭|先頭|末尾 的|の? CHINESE_NUMBER|SMALL? PIECE? TEXT; 倒数|倒數 第? CHINESE_NUMBER|SMALL PIECE? TEXT
+    前|后|後 面? 的? CHINESE_NUMBER|SMALL PIECE? TEXT; 前|后|後 面 的? TEXT; 最后|最後 一 PIECE? 的?
+    第 CHINESE_NUMBER|SMALL CHINESE_NUMBER? PIECE; CHINESE_NUMBER|SMALL 番目|つ目|件目
+    첫|두|세|네|다섯|여섯 번째; 첫째; 둘째; 셋째; 넷째; SMALL 번째? 문서|자료|출처|글|텍스트|파일|결과|기사; SMALL es|os|ös|as|eses számú TEXT; SMALL numaralı TEXT; SMALL й|я|е|го|м|му TEXT; 마지막|맨처음|맨끝|맨위|맨아래 의? TEXT
+    เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
+    最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上`,
 
-const DIGITS = '\\d{1,2}'
-const END = '(?!\\p{L})'
-// Hindi vowels are marks
-const LETTERS = '[\\p{L}\\p{M}]'
-const START = '(?<![\\p{L}\\p{N}])'
-const BETWEEN = `(?:[ \\t-]+${LETTERS}+){0,2}[ \\t-]+`
-
-const SOME = '(?:beiden|zwei|drei|deux|trois|dos|tres|dois|duas|três|due|tre|twee|drie|два|две|три)'
-
-/** Stems of first, second, …, last, in front of a noun or behind it. */
-const BOTH_SIDES = [
-  `primer(?:[oa]s?)?${END}|segund|tercer|cuart|últim|penúltim|primeir|terceir|quint[oa]s?${END}|quart[oaie]s?${END}|${DIGITS}\\.?[ºª°]`,
-  `prim(?:[oaie]|ul|ele|ii|ei)${END}|second[oaie]${END}|terz[oaie]|ultim(?:[oaie]|ul|ele|ii)${END}|penultim[oa]${END}|al doilea|a doua|al treilea|a treia|al patrulea`,
-  `pierwsz|drug(?:i|a|ą|ie|iego|im|iej)${END}|trzeci|czwart|piąt|ostatni|przedostatni`,
-  `перв|втор|трет|четв[её]рт|пят(?:ый|ая|ое|ого|ому|ой|ом|ым)|последн|предпоследн|перш|друг(?:ий|а|е|ого|ому|ій|им)|останн|${DIGITS}-?(?:й|я|е|го|м|му)`,
-].join('|')
-const IN_FRONT = [
-  'erste|zweite|dritte|vierte|fünfte|sechste|letzte|vorletzte|oberste|unterste|eerste|tweede|derde|vierde|vijfde|laatste|voorlaatste',
-  `premi(?:er|ère)|deuxième|secondes?${END}|troisième|quatrième|cinquième|derni(?:er|ère)|avant-derni|${DIGITS}(?:e|ème|er|ère|nde?|de|ste)${END}`,
-  `första|tredje|fjärde|femte|första|første|and(?:ra|en|et|re)${END}|fjerde|sist[ae]${END}|sidste|první|druh|třetí|čtvrt|poslední|prvý|tretí|posledn`,
-  `birinci|i\u0307?kinci|üçüncü|dördüncü|beşinci|i\u0307?lk${END}|sonuncu|${DIGITS} numaralı|ensimmäi|toinen|toise|kolma|neljä|viimei`,
-  `első|második|harmadik|negyedik|utolsó|${DIGITS}-?[eöoa]s számú|πρώτ|δεύτερ|τρίτ|τέταρτ|τελευταί|${DIGITS}[οηό]|نخستین|اولین|دومین|سومین|آخرین`,
-  'প্রথম|দ্বিতীয়|দ্বিতীয়|তৃতীয়|তৃতীয়|চতুর্থ|শেষ|पहल|दूसर|तीसर|चौथ|पाँचव|अंतिम|आखिरी|आख़िरी',
-].join('|')
-/** Stems of next, previous, upper and lower. */
-const BESIDE =
-  'nächste|vorige|folgende|obere|untere|suivant|précédent|siguiente|anterior|seguente|precedente|seguinte|volgende|следующ|предыдущ'
-const BEHIND = [
-  'thứ (?:nhất|hai|ba|tư|năm|sáu|\\d)|đầu tiên|cuối|pertama|kedua|ketiga|keempat|kelima|terakhir',
-  'ال?[أا]ول|الأولى|الثان|الثالث|الرابع|الخامس|الأخير|اول|دوم|سوم|چهارم|آخر|הראשו|השני|השליש|הרביע|האחרו',
-].join('|')
-
-/** A text of several that is called by its place. */
-export const CALLED_BY_PLACE: WordPattern = new WordPattern(
-  [
-    `${START}(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}*${BETWEEN}(?:${STEMS})`,
-    `(?:${STEMS})${LETTERS}*(?: ${LETTERS}+)?[ \\t]+(?:${BOTH_SIDES}|${BEHIND})`,
-    // without a noun beside the place: `die ersten beiden`, `les deux premiers`, `an erster Stelle`, `en qué posición`
-    `${START}(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}* ${SOME}|${SOME} (?:${BOTH_SIDES}|${IN_FRONT}))`,
-    `${START}(?:an|en|à|em|in|al|op|på|na|на|v) (?:la |de |der )?(?:(?:${BOTH_SIDES}|${IN_FRONT})${LETTERS}*|\\d{1,2}\\.|welcher|quelle|qu[eé]|quale|welke|vilken|hvilken|którym|kterém|каком|якому) (?:stelle|positi|posiz|posici|posiç|lieu|place|lugar|posto|plaats|plats|miejsc|míst|мест|місц)`,
-    // `Und das dritte?`, `celui qui suit`, `le n° 3`
-    `(?:${START}(?:das|der|die|dem|den|im|beim|zum|le|la|les|au|el|los|las|al|il|lo|o|a|os|as|de|het|и|а|в|о) |(?<!\\p{L})[ld]['’])(?:${BOTH_SIDES}|${IN_FRONT}|${BESIDE})${LETTERS}*(?= ?[?!.,;]|\\s{0,4}$)`,
-    `(?<!\\p{L})n[°º] ?\\d{1,2}(?!\\d)|${START}nummer (?:zwei|drei|vier|fünf|sechs)${END}`,
-    ...[
-      '(?:im|das|der|den|dem) vorletzten?|dok\\. ?\\d|(?:steht|kommt) (?:ganz )?(?:oben|unten|vorne?|hinten|zuerst|zuletzt|am (?:anfang|ende))',
-      `${DIGITS}\\.(?: \\p{L}+)? (?:dokument|quelle|abschnitt|text(?:e[ns]?)?${END}|datei|ergebnis|auszug|artikel|passage|belge|doküman|kayna|metin|parça|dosya|makale|forrás|szöveg|cikk|találat)`,
-      'son (?:iki |üç )?(?:belge|doküman|kayna|meti|metn|parça|dosya|sonuc|sonuç|makale)|(?:birinci|i\u0307?kinci|son|kaçıncı) sırada',
-      `l['’]avant-derni|(?:el|la|[oa]) penúltim[oa]|[oa] (?:segund|terceir|quart)[oa](?=[?.!]|$)|penultim[oa]|(?:het|de) voorlaatste|предпоследн|передостанн|en (?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère))${END}`,
-      '(?:hai|ba) (?:tài liệu|nguồn|đoạn|văn bản) (?:đầu|cuối)|(?:أول|آخر) (?:مستند|وثيقت|مصدر|نص|ملف)ين|(?:排在|位于|放在)(?:第|最)|(?:最初|最後)に(?:ある|来る|載)|(?:첫 번째|마지막)(?:에|으로) (?:있|나오)',
-    ].map((words) => `${START}(?:${words})`),
-    // `最后的文档`, `前两个文档`, `第一份和最后一份`
-    '(?:最[后後前初終]|首|末|冒頭|先頭|末尾|倒[数數]第?[一二三四五\\d]|[前后後][一二两兩三四五几幾\\d])面?[的の]?[一二两兩三\\d]?(?:个|個|篇|份|条|條|段|則|则)?(?:文[档檔件章献獻書]|[资資]料|[来來]源|段落|[结結]果|片段|ドキュメント|出典|記事|テキスト)',
-    '最[后後]一(?:个|個|篇|份|条|條|段)|第 ?[一二三四五六七八九十\\d]{1,3} ?(?:个|個|篇|份|条|條|段)',
-    '[一二三四五六七八九十\\d０-９]{1,3} ?(?:番目|つ目|件目)',
-    '(?:첫|두|세|네|다섯|여섯)\\s?번째|첫째|둘째|셋째|넷째|\\d{1,2}\\s?번째?\\s?(?:문서|자료|출처|글|텍스트|파일|결과|기사)|(?:마지막|맨\\s?(?:처음|끝|위|아래)(?:의)?)\\s?(?:문서|자료|출처|글|텍스트|파일|결과|기사)',
-    'เอกสาร(?:ที่|ฉบับที่|ฉบับ|หมายเลข)? ?(?:หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|\\d)',
-    '(?:文[档檔件章献獻]|[资資]料|[来來]源|段落|片段)[一二三四五六七八九十](?![^\\s，。？！的说說讲講和与與])',
-    '(?:最初|最後|先頭)の(?:二|三|[23２３])(?:つ|件|点)?|(?:처음|마지막)\\s?(?:두|세|[23])\\s?(?:개|건|문서|자료|글)?',
-  ],
-  'u',
-)
-
-/** Each of several texts, or one after the other. */
-export const EACH_ONE: WordPattern = new WordPattern(
-  [
-    // articles may be joined to a noun
-    ...[
-      'jede[nmrs]?|pro|je|chaque|par|cada|por|ogni|ciascun[ao]?|per|elke?|iedere?|varje|hvert|hver|każd\\p{L}+|co|každ\\p{L}+|her bir|mỗi|từng',
-      'setiap|tiap|jokais\\p{L}+|kustakin|joka|fiecare|minden(?: egyes)?|mindegyik|кажд\\p{L}+|кожн\\p{L}+|κάθε|καθένα|ل?كل|هر|כל|לכל|प्रत्येक|हर(?: एक)?',
-      `(?:jede[nmrs]?|chacune?|cada un[oa]|cada uma?|ognun[oa]|ciascun[oa]|elk|ieder|vart och ett|var och en|hver|każd\\p{L}+|každ\\p{L}+|кажд\\p{L}+|кожн\\p{L}+|fiecare|καθένα|كل) ${LETTERS}{1,7}(?: ${LETTERS}{1,7})?`,
-    ].map((words) => `${START}(?:${words})[ \\t]+(?:ال|ה)?(?:${STEMS})`),
-    ...[
-      "der reihe nach|nacheinander|(?:eins|eines|einen) nach dem ander|dans l['’]ordre(?! de pertinence)|l['’]une? après l['’]autre|une? par une?",
-      "por orden|en orden(?! de relevancia)|un[oa] por un[oa]|por ordem|em ordem|um por um|uma por uma|in ordine(?! di rilevanza)|un[oa] per un[oa]|nell['’]ordine",
-      'op volgorde|op de volgorde|een voor een|één voor één|i tur och ordning|i rækkefølge|i rekkefølge|en i taget|en ad gangen|en om gangen',
-      'po kolei|kolejno|w kolejności(?! trafności)|jeden po drugim|postupně|po pořadí|jeden po druhém|sırayla|sırasıyla|tek tek|lần lượt|theo thứ tự',
-      'secara berurutan|satu per satu|sesuai urutan|pe rând|în ordine|sorban|egyenként|sorrendben|по порядку|по очереди|по одному|по черзі|за порядком|один за другим',
-      'her (?:belge|doküman|kayna|meti|metn|parça|dosya|sonuc|sonuç|makale)\\p{L}*|με τη σειρά|ένα προς ένα|بالترتيب|على حدة|به ترتیب|לפי הסדר|אחד אחד|क्रम से|एक-एक',
-    ].map((words) => `${START}(?:${words})${END}`),
-    '(?:[为為对對给給就将將把请請])[每各]一?(?:个|個|篇|份|条|條|段)?(?:文[档檔件章献獻]|[资資]料|[来來]源|段落|[结結]果|片段)|[每各]一?(?:个|個|篇|份|条|條|段)?(?:文[档檔件章献獻]|[资資]料|段落|片段)[^都是有的包以由均前后，。]|逐(?:一|个|個|篇|条|條|段|份)|依次|分[别別](?:总结|概括|翻译|分析|评分|说明|描述|列出)',
-    '各(?:文書|ドキュメント|資料|記事|テキスト)|(?:文書|ドキュメント|資料|記事)ごと|順番に|順に|[一１1]つずつ',
-    '각(?:각의)?\\s?(?:문서|자료|출처|글|기사)|(?:문서|자료|기사)(?:별로|마다)|순서대로|차례(?:대로|로)|하나씩',
-    'แต่ละเอกสาร|เอกสารแต่ละ|ตามลำดับ',
-  ],
-  'u',
-)
+  /** each of several texts, or one after the other */
+  each_one: `
+    EACH_ABROAD|EACH_ALONE _? _? TEXT; PER TEXT; ONE_BY_ONE_ABROAD
+    her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
+    分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 各 文書|ドキュメント|資料|記事|テキスト; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
+} as const

@@ -1,0 +1,127 @@
+import { toAsciiDigits } from '../../scan/words/digits.ts'
+import { readCounted } from '../read-remarks.ts'
+import { answerRules, asksForData, asksForMany, readForms } from './answer-words.ts'
+import { orderRules } from './order-words.ts'
+import { Phrases } from './phrases.ts'
+import { placeRules } from './place-words.ts'
+import { Reading } from './signs.ts'
+import { taskRules } from './task-words.ts'
+import { textRules } from './text-words.ts'
+
+/** What words may say about any list, whatever it holds. */
+export type Sign =
+  /** the answer follows the texts one by one, repeats or continues them */
+  | 'task'
+  /** the person asking has written them */
+  | 'own_work'
+  /** their order has a meaning */
+  | 'order'
+  /** the answer is data, in which numbers are not mapped back */
+  | 'data'
+  /** it may hold a value for each text */
+  | 'many'
+  /** it names one of the texts */
+  | 'which'
+  /** it is about what changed from text to text */
+  | 'change'
+  /** texts are held against each other */
+  | 'comparing'
+  /** nothing of them may be left out: they are compared, quoted or counted */
+  | 'subject'
+
+type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules & typeof textRules)
+type Found = ReadonlySet<Kind>
+
+const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
+
+function toReading(words: string): Reading {
+  return new Reading(toAsciiDigits(words.toLowerCase()))
+}
+
+/** in a request as short as this, what is compared or counted is the texts in sight */
+const longestRequest = 80
+
+/** How each is read from a sentence: the phrases in it, whether it is a rule, and the sentence in lower case. */
+const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: string) => boolean>> = {
+  task: isAligned,
+  own_work: (found, isRule) => !isRule && found.has('own_work'),
+  order: (found, isRule) => isAboutOrder(found, isRule) || namesRoles(found),
+  data: (found, _, sentence) => asksForData(found, sentence),
+  many: (found, _, sentence) => asksForMany(found, sentence),
+  which: (found, isRule) => !isRule && found.has('which'),
+  change: (found) => found.has('change') && refersToTexts(found),
+  comparing: (found) => found.has('comparing'),
+  subject: (found, isRule, { length }) =>
+    found.has('subject') && (found.has('text') || (!isRule && length < longestRequest)),
+}
+const signs = Object.keys(readers) as Sign[]
+
+/** Whether words mention retrieved texts, or stand for them. */
+function refersToTexts(found: Found): boolean {
+  return found.has('text') || found.has('they')
+}
+
+/**
+ * Whether a sentence asks for something that follows the texts one by one, repeats or continues them. In rules for a
+ * model, only if it is about texts.
+ */
+function isAligned(found: Found, isRule: boolean): boolean {
+  if ((isRule && !found.has('text')) || found.has('of_sources')) return false
+  if (found.has('aligned') || found.has('each_one')) return true
+  if (found.has('rearranging') && !found.has('into_one')) return true
+  return (found.has('repeating') || found.has('repeating_abroad')) && !found.has('of_answer')
+}
+
+/** Whether a sentence gives the places of texts a meaning. In rules for a model, only if it is about texts. */
+function isAboutOrder(found: Found, isRule: boolean): boolean {
+  if (found.has('stated') || (found.has('in_turn') && (!isRule || refersToTexts(found)))) return true
+  if (found.has('relevance')) return false
+  if (isRule) return refersToTexts(found) && (found.has('ordered') || (found.has('text') && found.has('of_texts')))
+  return found.has('ordered') || found.has('this_order') || (refersToTexts(found) && found.has('of_texts'))
+}
+
+/** Roles that texts have by their places: the older and the newer one, the original and its translation. */
+const roles: readonly (readonly [Kind, Kind])[] = [
+  ['added', 'removed'],
+  ['original', 'revised'],
+  ['text_a', 'text_b'],
+]
+
+function namesRoles(found: Found): boolean {
+  const areBoth = ([one, other]: readonly [Kind, Kind]): boolean => found.has(one) && found.has(other)
+  return (areBoth(['before', 'after']) && refersToTexts(found)) || roles.some(areBoth)
+}
+
+/** Whether a line right above texts gives their places a meaning. */
+export function isHeadOfOrder(line: string): boolean {
+  const found = phrases.find(toReading(line))
+  return !found.has('no_head') && orderKinds.some((kind) => found.has(kind))
+}
+const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
+
+/** What a sentence says. */
+export interface SentenceSigns {
+  readonly said: readonly Sign[]
+  /** roles that may be named in different sentences */
+  readonly apart: readonly Kind[]
+  /** what is called by a place, as remarks */
+  readonly places: readonly string[]
+  /** forms of citation that are asked for */
+  readonly forms: readonly string[]
+}
+
+const apartKinds: readonly Kind[] = ['premise', 'hypothesis']
+
+/** Reads a sentence, once for all lists. */
+export function readSentence(written: string, isRule: boolean): SentenceSigns {
+  const sentence = written.toLowerCase()
+  const reading = toReading(written)
+  const found = phrases.find(reading)
+  const isCalled = found.has('called') || found.has('by_place')
+  return {
+    said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
+    apart: apartKinds.filter((kind) => found.has(kind)),
+    places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
+    forms: readForms(found, written),
+  }
+}

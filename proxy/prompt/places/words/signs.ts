@@ -1,0 +1,190 @@
+import { getOrMake } from '#index/get-or-make.ts'
+import { classes } from './lexicon.ts'
+
+/*
+ * Reads words once: each word of a text bears signs, the classes of the lexicon that it belongs to. Words of scripts
+ * without spaces are found at any character.
+ */
+
+/** A sign of what begins at a place, and how many tokens it is long. */
+interface Mark {
+  readonly sign: number
+  readonly length: number
+}
+
+// a number in brackets is a citation
+const TOKEN = /\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+|[[.!?;,:(。！？；，、：（؟،।\n]/gu
+// Thai, Japanese, Chinese, Korean
+const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]/
+const CHARACTER =
+  /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]|[^\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]+/g
+const punctuation: Readonly<Record<string, string>> = {
+  '!': '.',
+  ';': '.',
+  '。': '.',
+  '！': '.',
+  '；': '.',
+  '।': '.',
+  '\n': '.',
+  '？': '?',
+  '؟': '?',
+  '，': ',',
+  '、': ',',
+  '،': ',',
+  '(': ',',
+  '（': ',',
+  '：': ':',
+}
+const longestRemembered = 40
+const LETTER_OF_MARK = /\u0307/g
+
+/** Tokens at which a sentence ends. */
+export const sentenceEnds: ReadonlySet<string> = new Set(['.', '?'])
+const clauseEnds = new Set([...sentenceEnds, ',', ':'])
+const polite = new Set('please bitte then now just also'.split(' '))
+const asking = new Set(['can', 'could', 'would', 'will'])
+
+const names = new Map<string, number>()
+/** Returns the number of a sign. */
+export function signOf(name: string): number {
+  const known = names.get(name)
+  if (known === undefined) names.set(name, names.size)
+  return known ?? names.size - 1
+}
+
+/** signs of words, of words that begin so, and of rows of words by the first of them */
+const words = new Map<string, number[]>()
+const stems = new Map<string, number[]>()
+const rows = new Map<
+  string,
+  { readonly tokens: readonly string[]; readonly sign: number; readonly isStem: boolean }[]
+>()
+let longestStem = 0
+
+function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
+  getOrMake(map, key, () => []).push(value)
+}
+
+/** Gives words a sign: `word`, `stem*`, `noun+` with and without s, `two_words`. */
+function learn(entry: string, sign: number): void {
+  const stem = entry.slice(0, -1)
+  if (entry.endsWith('+')) {
+    learn(stem, sign)
+    learn(`${stem}s`, sign)
+  } else if (entry.endsWith('*') && !entry.includes('_')) {
+    longestStem = Math.max(longestStem, stem.length)
+    add(stems, stem, sign)
+  } else {
+    const tokens = toTokens(entry.replaceAll('_', ' '))
+    if (tokens.length === 1) add(words, tokens[0]!, sign)
+    else add(rows, tokens[0]!, { tokens, sign, isStem: entry.endsWith('*') })
+  }
+}
+
+const NUMBER = signOf('NUMBER')
+const DOTTED = signOf('DOTTED')
+for (const name of ['NTH', 'LETTERED', 'SMALL']) signOf(name)
+for (const [name, entries] of Object.entries(classes)) {
+  for (const entry of entries.trim().split(/\s+/)) learn(entry, signOf(name))
+}
+
+const CLASS = /^[A-Z_]{2,}$/
+
+/** Returns the signs of `CLASS|word|stem*`; words that are in no class get a sign of their own. */
+export function signsOfTerm(term: string): ReadonlySet<number> {
+  return new Set(
+    term.split('|').map((name) => {
+      const isKnown = names.has(name)
+      const sign = signOf(name)
+      if (!isKnown && CLASS.test(name)) throw new Error(`no class ${name}`)
+      if (!isKnown) learn(name, sign)
+      return sign
+    }),
+  )
+}
+
+function toTokens(text: string): string[] {
+  const found = text.replace(LETTER_OF_MARK, '').match(TOKEN) ?? []
+  return found.flatMap((token) => (UNSPACED.test(token) ? token.match(CHARACTER)! : (punctuation[token] ?? token)))
+}
+
+// articles and prepositions that are written together with a noun
+const JOINED = /^(?:وال|بال|لل|ال|ل|ב?ה|[לב])(?=.{2})/
+/** Words with digits: `3`, `2nd`, and `d3` for a document. */
+const digits: readonly (readonly [RegExp, number])[] = [
+  [/^\d+$/, NUMBER],
+  [/^\d{1,2}$/, signOf('SMALL')],
+  [/^\d{1,2}(?:st|nd|rd|th|º|ª|er|ère|e|ème|nde?|de|ste|й|я|е|го|м|му|ο|η|ό)$/, signOf('NTH')],
+  [/^d\d{1,2}$/, signOf('LETTERED')],
+]
+
+function signsOfWord(word: string): readonly number[] {
+  const found = [...(words.get(word) ?? [])]
+  for (let length = Math.min(word.length, longestStem); length > 0; length--) {
+    const own = stems.get(word.slice(0, length))
+    if (own) found.push(...own)
+  }
+  if (/\d/.test(word)) found.push(...digits.flatMap(([pattern, sign]) => (pattern.test(word) ? [sign] : [])))
+  return found
+}
+
+/** Words are read again and again. */
+const remembered = new Map<string, readonly number[]>()
+const mostRemembered = 20_000
+const nothing: readonly number[] = []
+
+function recall(word: string): readonly number[] {
+  const known = remembered.get(word)
+  if (known) return known
+  if (remembered.size > mostRemembered) remembered.clear()
+  const own = signsOfWord(word)
+  const bare = word.replace(JOINED, '')
+  const found = bare === word ? own : [...own, ...signsOfWord(bare)]
+  const signs = found.length === 0 ? nothing : found
+  if (word.length <= longestRemembered) remembered.set(word, signs)
+  return signs
+}
+
+/** A text in lower case, read word by word. */
+export class Reading {
+  readonly tokens: readonly string[]
+  readonly marks: readonly (readonly Mark[])[]
+
+  constructor(text: string) {
+    this.tokens = toTokens(text)
+    this.marks = this.tokens.map((token, at) => this.#read(token, at))
+  }
+
+  #read(token: string, at: number): readonly Mark[] {
+    const { tokens } = this
+    const marks = recall(token).map((sign) => ({ sign, length: 1 }))
+    for (const row of rows.get(token) ?? []) {
+      if (row.tokens.every((one, i) => tokens[at + i] === one))
+        marks.push({ sign: row.sign, length: row.tokens.length })
+    }
+    // `das 2. Dokument`
+    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) marks.push({ sign: DOTTED, length: 2 })
+    return marks
+  }
+
+  isAt(at: number, signs: ReadonlySet<number>): boolean {
+    return this.marks[at]?.some(({ sign }) => signs.has(sign)) ?? false
+  }
+
+  /** Returns where that ends which bears one of these signs. */
+  endsOf(at: number, signs: ReadonlySet<number>): number[] {
+    return (this.marks[at] ?? []).filter(({ sign }) => signs.has(sign)).map(({ length }) => at + length)
+  }
+
+  /** Whether a clause or a request begins here. */
+  beginsClause(at: number): boolean {
+    const [before = '.', second = '.'] = [this.tokens[at - 1], this.tokens[at - 2]]
+    if (clauseEnds.has(before) || polite.has(before)) return true
+    if (before === 'and' || before === 'first' || /^\d{1,2}$/.test(before)) return clauseEnds.has(second)
+    return before === 'you' && asking.has(second)
+  }
+
+  endsClause(at: number): boolean {
+    return clauseEnds.has(this.tokens[at] ?? '.')
+  }
+}
