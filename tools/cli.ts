@@ -10,10 +10,16 @@ import { ConfigError } from '#proxy/common/errors.ts'
 import { logWritten } from '#proxy/common/log.ts'
 import { readVersion } from '#proxy/common/read-version.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
-import { type ListenAddress, readListenAddress, readUrl } from '#proxy/config/read-arguments.ts'
+import {
+  argument,
+  atLeast,
+  type ListenAddress,
+  readCapacity,
+  readListenAddress,
+  readUrl,
+} from '#proxy/config/read-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/read-files.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
-import { argument, atLeast, readCapacity } from '#proxy/config/sources/command-arguments.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'

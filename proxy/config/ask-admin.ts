@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '../common/errors.ts'
-import { readUrl } from './read-arguments.ts'
-import { argument } from './sources/command-arguments.ts'
-import { readSmallFile } from './sources/read-small-file.ts'
+import { argument, readUrl } from './read-arguments.ts'
+import { readSmallFile } from './sources/read-settings-file.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
 const defaultAdmin = 'http://127.0.0.1:9090'

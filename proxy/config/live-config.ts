@@ -1,8 +1,7 @@
-import type { Config, WrittenConfig } from './config.ts'
+import { type Config, toConfig, type WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
-import { toConfig } from './to-config.ts'
 
 /** The settings, or groups of them, that take effect only at the next start. For `tls`, the files are read again. */
 export const fixedAtStart: readonly string[] = ['listen', 'tls', 'chunks', 'admin.listen', 'health', 'redis', 'record']

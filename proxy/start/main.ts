@@ -9,7 +9,7 @@ import { readCounts } from '../admin/dashboard/read-counts.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import { readListenAddress } from '../config/read-arguments.ts'
+import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
   type Certificates,
   certificateFiles,
@@ -21,7 +21,6 @@ import {
 import { readRedisUrl } from '../config/read-redis-url.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
 import { findWarnings } from '../config/start-warnings.ts'
-import { withoutPassword } from '../config/without-password.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 import { type ServerEnv, toRequestListener } from '../http/listen.ts'

@@ -1,4 +1,4 @@
-import { withoutPassword } from '#proxy/config/without-password.ts'
+import { withoutPassword } from '#proxy/config/read-arguments.ts'
 import { checkEngine } from './check-engine.ts'
 import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { AskedProxy } from './check-proxy.ts'
