@@ -1,14 +1,21 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
-import type { KnownChunks } from '../../chunks/known-chunks.ts'
-import { bytesPerChunk } from '../../chunks/table/chunk-table.ts'
-import { ProxyError } from '../../common/errors.ts'
-import { parseJson } from '../../common/json/json-value.ts'
-import type { Settings } from '../../config/config.ts'
-import type { ServerEnv } from '../../http/listen.ts'
-import { readBody } from '../../http/read-body.ts'
-import type { AdminLog } from '../admin-log.ts'
-import { readChunks } from './read-chunks.ts'
+import type { KnownChunks } from '../chunks/known-chunks.ts'
+import { bytesPerChunk } from '../chunks/table/chunk-table.ts'
+import { ProxyError } from '../common/errors.ts'
+import { parseJson } from '../common/json/json-value.ts'
+import type { Mode } from '../common/settings.ts'
+import type { Settings } from '../config/config.ts'
+import { readBody } from '../http/read-body.ts'
+import type { PinKeeper } from '../idle/pins/pin-keeper.ts'
+import { describeTemplate, describeTemplates, type TemplateDescription } from '../templates/describe-template.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
+import type { AdminLog } from './admin-log.ts'
+import { readChunks } from './chunks/read-chunks.ts'
+
+/** The control plane, to which routes are added. */
+export type AdminApp = Hono<{ Bindings: HttpBindings }>
 
 interface ChunkRegister {
   readonly chunks: KnownChunks
@@ -19,7 +26,7 @@ interface ChunkRegister {
 
 /** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
 export function addChunkRoutes(
-  app: Hono<ServerEnv>,
+  app: AdminApp,
   { chunks, settings, secondsSinceMatch }: ChunkRegister,
   log: Pick<AdminLog, 'changed'>,
 ): void {
@@ -84,4 +91,67 @@ function invalid(): ProxyError {
     'invalid_body',
     'The body has to be {"ids":[…],"texts":[…],"tenant":…}, each of which may be missing; no body at all forgets all chunks.',
   )
+}
+
+/** Adds the routes by which people see what `cache_control` marks pin, and unpin it (docs/prompt-caching.md). */
+export function addPinRoutes(app: AdminApp, pins: PinKeeper, log: Pick<AdminLog, 'changed'>): void {
+  app.get('/v1/pins', (c) => c.json(pins.describe(), 200, { 'cache-control': 'no-store' }))
+  app.delete('/v1/pins', (c) => {
+    pins.clear()
+    log.changed(c.env.incoming, { state: 'unpinned' })
+    return c.json({ state: 'unpinned' })
+  })
+  app.delete('/v1/pins/:id', (c) => {
+    const id = c.req.param('id')
+    if (!pins.remove(id)) throw new ProxyError('not_found', `There is no pin '${id}': GET /v1/pins lists them.`)
+    log.changed(c.env.incoming, { pin: id, state: 'unpinned' })
+    return c.json({ id, state: 'unpinned' })
+  })
+}
+
+const bodyLimit = 4_096
+
+interface TemplateControl {
+  readonly templates: TemplateBook
+  readonly mode: () => Mode
+  readonly now: () => number
+}
+
+/** Adds the routes by which people see and steer templates (docs/templates.md). */
+export function addTemplateRoutes(
+  app: AdminApp,
+  { templates, mode, now }: TemplateControl,
+  log: Pick<AdminLog, 'changed'>,
+): void {
+  const describe = (id: string): TemplateDescription => {
+    const template = templates.get(id)
+    if (!template) throw unknownTemplate(id)
+    return describeTemplate(templates, template, mode(), now())
+  }
+  app.get('/v1/templates', (c) =>
+    c.json({ mode: mode(), templates: describeTemplates(templates, mode(), now()) }, 200, {
+      'cache-control': 'no-store',
+    }),
+  )
+  app.get('/v1/templates/:id', (c) => c.json(describe(c.req.param('id'))))
+  app.put('/v1/templates/:id', async (c) => {
+    const id = c.req.param('id')
+    const body = parseJson((await readBody(c.env.incoming, { limit: bodyLimit })).toString())
+    const state = isObject(body) ? body.state : undefined
+    if (state !== 'on' && state !== 'off')
+      throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')
+    if (!templates.say(id, state)) throw unknownTemplate(id)
+    log.changed(c.env.incoming, { template: id, state })
+    return c.json({ id, state: templates.stateOf(id) })
+  })
+  app.delete('/v1/templates/:id', (c) => {
+    const id = c.req.param('id')
+    if (!templates.forget(id)) throw unknownTemplate(id)
+    log.changed(c.env.incoming, { template: id, state: 'forgotten' })
+    return c.json({ id, state: 'forgotten' })
+  })
+}
+
+function unknownTemplate(id: string): ProxyError {
+  return new ProxyError('not_found', `There is no template '${id}': GET /v1/templates lists them.`)
 }
