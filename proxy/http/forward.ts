@@ -5,15 +5,13 @@ import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
-import { toProxyError } from '../common/errors.ts'
+import { RefusedError, toProxyError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { Leaving } from './bounds/client-left.ts'
-import { RefusedError, UnreachableError } from './engine-failures.ts'
-import { withoutHopByHop } from './forwarded-headers.ts'
+import { withoutHopByHop, withRelativeLocations } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { longestError, toErrorEvent } from './keep-alive.ts'
-import { withRelativeLocations } from './relative-location.ts'
-import { switchProtocols } from './switch-protocols.ts'
+import { switchProtocols } from './upgradable-request.ts'
 
 /** Callbacks for an answer as it passes through. None may throw. */
 export interface ForwardObserver {

@@ -4,7 +4,7 @@ import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
 import { GatheredBytes } from '../common/gathered-bytes.ts'
 import { scanBody } from '../http/bounds/scan-body.ts'
 import { lightBytes } from '../http/bounds/work-limits.ts'
-import { isTooLarge } from '../http/receive/read-within-limits.ts'
+import { isTooLarge } from '../http/receive/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */

@@ -17,7 +17,7 @@ import { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Pipeline } from '../request/pipeline.ts'
-import { forgetReplica } from '../telemetry/forget-replica.ts'
+import { forgetReplica } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createReplicas } from './create-replicas.ts'
 

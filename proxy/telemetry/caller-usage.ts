@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import { tenantName } from '../access/tenant.ts'
+import { tenantName } from '../access/tenancy.ts'
 
 export interface CallerNames {
   readonly tenant: string

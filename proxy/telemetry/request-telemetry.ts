@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { PageUsage } from '#engine-adapters/read-usage.ts'
-import { tenantName } from '../access/tenant.ts'
+import { tenantName } from '../access/tenancy.ts'
 import type { FailOpenReason, Outcome } from '../common/reasons.ts'
 import { tooLarge } from '../http/bounds/work-limits.ts'
 import type { Decision } from '../reuse/decision.ts'

@@ -1,5 +1,5 @@
 import type { BlockId, ScopeId } from '#index/context-block.ts'
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
 import { TemplateGain } from './template-gain.ts'

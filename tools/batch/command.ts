@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { ConfigError } from '#proxy/common/errors.ts'
+import type { Mode } from '#proxy/common/request-options.ts'
 import { readPriority } from '#proxy/common/request-options.ts'
-import type { Mode } from '#proxy/common/settings.ts'
 import type { Config, EngineSettings } from '#proxy/config/config.ts'
 import { argument, atLeast, readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 

@@ -8,8 +8,7 @@ import { ConfigError, ProxyError } from '../../common/errors.ts'
 import { splitLines } from '../../common/json/split-lines.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { argument, readUrl } from '../../config/read-arguments.ts'
-import { checkProxy } from './check-proxy.ts'
-import { preprocess } from './preprocess.ts'
+import { checkProxy, preprocess } from './preprocess.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
 interface Options {
