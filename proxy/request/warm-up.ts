@@ -1,6 +1,6 @@
+import { setImmediate as afterIo } from 'node:timers/promises'
 import { noKnownTurns } from '#index/conversation-store.ts'
 import { readReceived } from '../http/receive/read-received.ts'
-import { finish } from '../prompt/finish.ts'
 import { defaultWording } from '../prompt/wording.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
@@ -18,12 +18,15 @@ const forms: readonly WriteBlock[] = [
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
 /**
- * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used.
- * Returns the number of prompts in which blocks were found.
+ * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used. In
+ * steps, between which requests are served. Returns the number of prompts in which blocks were found.
  */
-export function warmUp(): number {
-  const prompts = forms.flatMap(toChats)
-  return prompts.filter((messages) => holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))).length
+export async function warmUp(): Promise<number> {
+  let found = 0
+  for (const messages of forms.flatMap(toChats)) {
+    if (await holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))) found += 1
+  }
+  return found
 }
 
 /** Returns chats that hold blocks of a form: in one text, in a tool's result, and each in a text part. */
@@ -47,7 +50,7 @@ function toChats(write: WriteBlock): object[][] {
 }
 
 /** Reads and lays out a request. Returns whether it holds blocks. */
-function holdsBlocks(body: Buffer): boolean {
+async function holdsBlocks(body: Buffer): Promise<boolean> {
   const input: DecisionInput = {
     received: readReceived('chat_completions', body, false),
     mode: 'on',
@@ -57,6 +60,9 @@ function holdsBlocks(body: Buffer): boolean {
     wording: defaultWording,
     budgetMilliseconds: undefined,
   }
-  const laidOut = finish(layOut(input, { store: noKnownTurns, now: () => 0 }))
-  return laidOut?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
+  const steps = layOut(input, { store: noKnownTurns, now: () => 0 })
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) await afterIo()
+  await afterIo()
+  return step.value?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
 }
