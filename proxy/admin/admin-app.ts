@@ -7,7 +7,6 @@ import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from '../access/may-control.ts'
 import type { TenantSource } from '../access/tenancy.ts'
 import { ProxyError, toProxyError } from '../common/errors.ts'
-import { parseJson } from '../common/json/json-value.ts'
 import type { Log } from '../common/log.ts'
 import { endBehindBody, readBody } from '../http/read-body.ts'
 import type { UnresolvedEngine } from '../replicas/discovery/engine-discovery.ts'
@@ -23,7 +22,7 @@ import { describeIndex, describeReplicas, type ReplicaDescription } from './dash
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
 import { describeBlocks, readStats, type WordsOf } from './dashboard/read-stats.ts'
-import { type AdminApp, addChunkRoutes, addPinRoutes, addTemplateRoutes } from './operator-routes.ts'
+import { type AdminApp, addChunkRoutes, addPinRoutes, addTemplateRoutes, readJson } from './operator-routes.ts'
 
 type AdminContext = Context<{ Bindings: HttpBindings }>
 
@@ -197,9 +196,7 @@ function addReplicaSwitches(
   }
   app.put('/v1/engines', async (c) => {
     if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
-    const unresolved = await setEngines(
-      parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()),
-    )
+    const unresolved = await setEngines(await readJson(c, eventBodyLimit))
     const engines = replicas.all.map(({ id, state }) => ({ id, state }))
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
     return c.json({ engines, ...(unresolved.length > 0 && { unresolved }) })
@@ -215,17 +212,19 @@ function addCallbacks(app: AdminApp, { pipeline: { replicas }, telemetry }: Admi
     telemetry.metrics.mirrorGaps.inc()
     return c.json(acknowledgement, 409)
   }
-  const read = (c: AdminContext) => async (): Promise<unknown> =>
-    parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
   const find = (c: AdminContext): ReplicaMirror => {
     const replica = replicas.find(c.req.param('replica')!)
     if (!replica) throw unknownReplica(c.req.param('replica')!)
     return replica.replicaMirror
   }
-  app.post('/v1/replicas/:replica/events', async (c) => reply(c, await find(c).takeEvents(read(c))))
-  app.post('/v1/replicas/:replica/snapshot', async (c) => reply(c, await find(c).takeSnapshot(read(c))))
+  app.post('/v1/replicas/:replica/events', async (c) =>
+    reply(c, await find(c).takeEvents(() => readJson(c, eventBodyLimit))),
+  )
+  app.post('/v1/replicas/:replica/snapshot', async (c) =>
+    reply(c, await find(c).takeSnapshot(() => readJson(c, eventBodyLimit))),
+  )
   app.post('/evict', async (c) => {
-    const body = (await read(c)()) as { request_ids?: unknown } | null
+    const body = (await readJson(c, eventBodyLimit)) as { request_ids?: unknown } | null
     const ids = body?.request_ids
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')

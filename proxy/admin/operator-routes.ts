@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { bytesPerChunk } from '../chunks/table/chunk-table.ts'
@@ -16,6 +16,11 @@ import { readChunks } from './chunks/read-chunks.ts'
 
 /** The control plane, to which routes are added. */
 export type AdminApp = Hono<{ Bindings: HttpBindings }>
+
+/** Reads a request's body as JSON. Throws `body_too_large` and `invalid_body`. */
+export async function readJson({ env }: Context<{ Bindings: HttpBindings }>, limit: number): Promise<unknown> {
+  return parseJson((await readBody(env.incoming, { limit })).toString())
+}
 
 interface ChunkRegister {
   readonly chunks: KnownChunks
@@ -136,7 +141,7 @@ export function addTemplateRoutes(
   app.get('/v1/templates/:id', (c) => c.json(describe(c.req.param('id'))))
   app.put('/v1/templates/:id', async (c) => {
     const id = c.req.param('id')
-    const body = parseJson((await readBody(c.env.incoming, { limit: bodyLimit })).toString())
+    const body = await readJson(c, bodyLimit)
     const state = isObject(body) ? body.state : undefined
     if (state !== 'on' && state !== 'off')
       throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')

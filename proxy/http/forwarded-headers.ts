@@ -21,13 +21,11 @@ const hopByHop = new Set([
  * Those in `added` replace the client's headers of the same name.
  */
 export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Record<string, string>>): string[] {
-  const listed = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === 'connection') addListed(rawHeaders[i + 1]!, listed)
-  }
+  const names = rawHeaders.map((name, i) => (i % 2 === 0 ? name.toLowerCase() : ''))
+  const listed = namedHopByHop(names.flatMap((name, i) => (name === 'connection' ? rawHeaders[i + 1]! : [])).join())
   const headers: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase()
+    const name = names[i]!
     const isOurs = name === 'host' || name === 'expect' || name.startsWith('x-reprise-')
     if (isOurs || hopByHop.has(name) || listed.has(name) || Object.hasOwn(added, name)) continue
     headers.push(rawHeaders[i]!, rawHeaders[i + 1]!)
@@ -68,17 +66,19 @@ function hopsOf(headers: IncomingHttpHeaders): number {
 /** The engine's headers or trailers for the client, without hop-by-hop headers. */
 export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {}
-  const listed = new Set<string>()
-  addListed(headers.connection ?? '', listed)
+  const listed = namedHopByHop(headers.connection)
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !hopByHop.has(name) && !listed.has(name)) kept[name] = value
   }
   return kept
 }
 
-/** Adds the headers that a Connection header declares hop-by-hop. */
-function addListed(connection: string, listed: Set<string>): void {
-  for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
+const none: ReadonlySet<string> = new Set()
+
+/** Returns the headers that a Connection header declares hop-by-hop. */
+function namedHopByHop(connection: string | undefined): ReadonlySet<string> {
+  if (!connection || connection === 'keep-alive' || connection === 'close') return none
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
 }
 
 /** The client's address as it is logged; undefined if the connection has ended. */

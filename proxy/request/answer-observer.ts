@@ -120,13 +120,11 @@ export class AnswerObserver implements ForwardObserver {
     this.#sending.exchange.telemetry.predicted(held && held.device + held.host + held.remote)
     const now = this.#sending.pipeline.now()
     const admitted = this.#admitted ?? now
-    const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
+    const [queue, engine] = [admitted - this.#decided, now - admitted]
     return {
       'x-request-id': this.#sending.exchange.incoming.headers['x-request-id']?.toString() || this.#sending.request,
       ...(this.#sending.call.settings.headers ? this.#describeDecision() : {}),
-      'server-timing': Object.entries(stages)
-        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
-        .join(', '),
+      'server-timing': `parse;dur=${timing.parse.toFixed(2)}, index;dur=${timing.index.toFixed(2)}, queue;dur=${queue.toFixed(2)}, engine;dur=${engine.toFixed(2)}`,
     }
   }
 

@@ -74,12 +74,8 @@ export class TimeSlices {
   }
 
   /** Calls `act` with each item, and yields in between. Rejects with the first error. */
-  static async each<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
-    const slices = new TimeSlices()
-    for (const item of items) {
-      act(item)
-      if (slices.isOver) await slices.pass()
-    }
+  static each<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+    return walk(items, act, new TimeSlices(), 1)
   }
 }
 
@@ -87,12 +83,15 @@ export class TimeSlices {
 const itemsPerLook = 8
 
 /** Calls `act` with each item of a patient task. Rejects with the first error. */
-export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
-  const slices = new TimeSlices({ isPatient: true })
-  let looked = 0
+export function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+  return walk(items, act, new TimeSlices({ isPatient: true }), itemsPerLook)
+}
+
+async function walk<T>(items: Iterable<T>, act: (item: T) => void, slices: TimeSlices, each: number): Promise<void> {
+  let done = 0
   for (const item of items) {
     act(item)
-    looked += 1
-    if (looked % itemsPerLook === 0 && slices.isOver) await slices.pass()
+    done += 1
+    if (done % each === 0 && slices.isOver) await slices.pass()
   }
 }
