@@ -14,7 +14,6 @@ export interface AnswerText {
   readonly isCumulative?: boolean
 }
 
-/** The texts of an answer or an event. */
 interface AnswerTexts {
   readonly texts: readonly AnswerText[]
   /** the texts that end with this event; the beginnings of their names */

@@ -61,7 +61,6 @@ export interface RoutedCall {
   readonly user: EngineUser | undefined
 }
 
-/** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
   const { content, settings, caller, conversation, options, known, permit, budgetMilliseconds, isRefused } = call
   return {

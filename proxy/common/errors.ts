@@ -60,7 +60,6 @@ export class ProxyError extends Error {
   }
 }
 
-/** The type of error that Anthropic's API gives a status. */
 export function anthropicTypeOf(status: number): string {
   return anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }

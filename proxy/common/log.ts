@@ -26,7 +26,6 @@ function openStderr(): LineWriter {
   return writer
 }
 
-/** An error as it is logged. */
 interface DescribedError {
   readonly type: string
   readonly code?: string

@@ -22,7 +22,6 @@ export function readUrl(text: string): string {
   throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
 }
 
-/** Whether a text is an HTTP or HTTPS URL. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
@@ -89,7 +88,6 @@ export function argument<T>(read: (text: string) => T): (text: string) => T {
   }
 }
 
-/** Reads a whole number of at least `least`. */
 export function atLeast(least: number): (text: string) => number {
   return argument((text) => readNumber(text, least))
 }

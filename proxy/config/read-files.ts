@@ -12,7 +12,6 @@ import type { ConfigSource } from './sources/config-source.ts'
 import { readKeyRecords } from './sources/key-store.ts'
 import { readSmallFile } from './sources/read-settings-file.ts'
 
-/** An engine, with the certificates for it. */
 export interface FoundEngine {
   readonly engine: EngineConfig
   readonly tls: EngineTls | undefined
@@ -34,7 +33,6 @@ interface NamedFiles extends Certificates {
  * All of these throw a ConfigError with a line for each file that cannot be used.
  */
 
-/** Reads certificates again. */
 export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const [listener, ofRedis] = readAll(
     () => readListenerTls(tls),
@@ -48,12 +46,10 @@ export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>):
   return [tls.cert, tls.key, tls.client_ca, redis.tls?.ca, redis.tls?.cert, redis.tls?.key].filter(isNamed)
 }
 
-/** Reads the certificates for engines. */
 export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
   return readAll(...engines.map((engine, i) => () => ({ engine, tls: readClientTls(`engines[${i}].tls`, engine.tls) })))
 }
 
-/** Returns the paths of the files that `readEngineFiles` reads. */
 export function engineFiles(engines: readonly EngineConfig[]): string[] {
   return engines.flatMap(({ tls }) => [tls?.ca, tls?.cert, tls?.key]).filter(isNamed)
 }

@@ -1,5 +1,4 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Config } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
@@ -59,7 +58,10 @@ function isLoopback(host: string): boolean {
 
 /** The warning of engines that keep tenants apart on some of their APIs only; undefined if there is none. */
 function sharedCacheWarning(engines: Config['engines']): string | undefined {
-  const leaky = engines.find(({ kind }) => dropsSalts(adapterFor(kind)))
+  const leaky = engines.find(({ kind }) => {
+    const told = adapterFor(kind).salts.length
+    return told > 0 && told < promptApis.length
+  })
   if (leaky === undefined) return undefined
   const { advice, salts } = adapterFor(leaky.kind)
   const names = engines.filter(({ kind }) => kind === leaky.kind).map(({ id }) => id)
@@ -68,9 +70,4 @@ function sharedCacheWarning(engines: Config['engines']): string | undefined {
     `${advice.name} (${names.join(', ')}) drops cache_salt on ${paths.join(', ')}: callers of that API share its prefix ` +
     'cache, whoever they are. To keep tenants apart there, give each its own engine, or use vLLM.'
   )
-}
-
-/** Whether salts keep tenants apart on some of the engine's APIs, but not on all. */
-function dropsSalts({ salts }: EngineAdapter): boolean {
-  return salts.length > 0 && salts.length < promptApis.length
 }

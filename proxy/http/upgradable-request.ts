@@ -2,7 +2,6 @@ import { type IncomingHttpHeaders, IncomingMessage, type ServerResponse } from '
 import type { Duplex } from 'node:stream'
 import type { ForwardOutcome } from '../common/reasons.ts'
 
-/** Each connection's latest response. */
 export const latestResponses: WeakMap<Duplex, ServerResponse> = new WeakMap()
 
 /**

@@ -70,14 +70,14 @@ export class AnswerObserver implements ForwardObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
-    this.#sending.trip.onHead(status, headers)
+    this.#sending.trip.tell('onHead', status, headers)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
   }
 
   onChunk(chunk: Buffer): void {
     if (this.#isSuccess) {
       this.#sending.exchange.telemetry.firstByte()
-      this.#sending.trip.onChunk(chunk)
+      this.#sending.trip.tell('onChunk', chunk)
     }
     this.#usage?.push(chunk)
   }
@@ -104,7 +104,7 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#status >= 400 || (this.#isSuccess && !trip.wasRun)) charge.settle('not_run')
     else if (trip.wasRun) charge.settle(usage ?? 'unreported')
     if (!usage) return
-    trip.used(usage)
+    trip.tell('used', usage)
     const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
     exchange.telemetry.used({ ...usage, recomputedTokens })
   }

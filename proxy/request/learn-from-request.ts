@@ -10,7 +10,6 @@ import type { Pipeline } from './pipeline.ts'
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */
 const largestBody = 8 * 1024 * 1024
 
-/** A request that is learned from while it passes. */
 interface PassingRequest {
   /** Keeps a copy of its body, up to a limit, and learns from that once it has passed. */
   follow(body: Readable): void

@@ -14,7 +14,6 @@ import type { Pipeline } from './pipeline.ts'
 /** What is answered while no replica takes requests. */
 export const noReplica = 'No engine takes requests: all are draining, or none has been found yet. Try again later.'
 
-/** The parts of the pipeline that routing needs. */
 interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
 }

@@ -73,7 +73,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
     await admission.admit(turn, exchange.clientLeft)
     observer.admitted()
     const sent = follower.sent(await toMarkedRequest(sending, chosen), decision.sent)
-    trip.sent(sent)
+    trip.tell('sent', sent)
     const outcome = await forward(replica.engine, inPieces(sent), {
       response: exchange.outgoing,
       clientLeft: exchange.clientLeft,
@@ -98,7 +98,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
     }
     throw error
   } finally {
-    trip.ended()
+    trip.tell('ended', trip.wasRun)
   }
 }
 

@@ -35,7 +35,6 @@ interface FleetParts
 
 /** The replicas of engines that come and go; none at first. */
 export class LiveFleet {
-  /** the current configuration */
   readonly #config: () => Config
   readonly #parts: FleetParts
   readonly #fleet: Fleet
@@ -45,8 +44,6 @@ export class LiveFleet {
   #readNamed = ofConfig
   #endWatching = (): void => {}
   #warned: readonly string[] = []
-  /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
-  readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
 
   constructor(config: () => Config, parts: FleetParts) {
     const { log } = parts.telemetry
@@ -66,7 +63,6 @@ export class LiveFleet {
       log,
     })
     parts.replicas.models.aliases = toAliases(config())
-    if (!parts.isEmbedded) this.setFrom = (body) => this.#setFrom(body)
   }
 
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
@@ -74,7 +70,8 @@ export class LiveFleet {
     return atMost(discoverMilliseconds, this.#follow(engines))
   }
 
-  async #setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
+  /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
+  async setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
     const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
     const engines = ofBody(this.#config())
     this.#readNamed = ofBody

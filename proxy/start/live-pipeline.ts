@@ -29,7 +29,6 @@ const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
 
-/** What the pipeline is built on. */
 type PipelineParts = Pick<
   Pipeline,
   | ('replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry')

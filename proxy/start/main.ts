@@ -98,7 +98,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     token: () => current.admin.token,
     telemetry,
     version,
-    setEngines: fleet.setFrom,
+    setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
   })
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
@@ -153,7 +153,6 @@ async function openRedis({ redis }: Config, log: Log): Promise<OpenRedis | undef
   return { ...createSharedRedis({ ...redis, url }, log), shareState }
 }
 
-/** What uses certificates. */
 interface CertificateUsers {
   readonly data: Listener
   readonly redis: SharedRedis['connection'] | undefined

@@ -15,7 +15,6 @@ export interface Exchanged {
   close(milliseconds: number): Promise<void>
 }
 
-/** The state that is shared. */
 interface SharedState extends Pick<Pipeline, 'chunks' | 'templates' | 'learnt' | 'telemetry'> {
   readonly memory: MemoryConversationStore
   readonly limits: RateLimits

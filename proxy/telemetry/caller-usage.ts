@@ -60,7 +60,6 @@ export class CallerUsage {
     this.#since = since
   }
 
-  /** Adds to what a caller used. */
   note({ tenant, key }: CallerNames, used: Partial<CallerSums>): void {
     const id = JSON.stringify([tenant, key?.name])
     const known = this.#rows.get(id)

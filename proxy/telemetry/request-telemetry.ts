@@ -12,7 +12,6 @@ import { coldTokens, type ReportedUsage } from './reported-usage.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
-/** What is reported of the decision for a request. */
 export type DecidedRequest = Pick<
   Decision,
   | ('blocks' | 'moved' | 'deduplicated' | 'skipped' | 'fault' | 'timing' | 'sent')
@@ -23,7 +22,6 @@ export type DecidedRequest = Pick<
 interface TellingRequest {
   readonly id: string
   readonly model?: string | undefined
-  /** the number of known chunks in its prompt */
   readonly knownChunks?: number
 }
 
@@ -164,7 +162,6 @@ export class RequestTelemetry {
     if (this.#admitted) replicaTimeToFirstToken.observe({ replica: this.#admitted.replica }, seconds)
   }
 
-  /** The engine reported its usage. */
   used(usage: ReportedUsage): void {
     const { metrics, divergence } = this.#to
     const { promptTokens, cachedTokens } = usage

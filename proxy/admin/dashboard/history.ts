@@ -4,7 +4,6 @@ import type { Counts } from './read-counts.ts'
 export type Sample = Counts & { readonly at: number }
 
 interface HistoryOptions {
-  /** reads the counters */
   read(): Promise<Counts>
   /** milliseconds since 1970 */
   now(): number

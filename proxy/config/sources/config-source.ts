@@ -23,7 +23,6 @@ import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 
 export interface LoadedConfig {
   readonly settings: WrittenConfig
-  /** files that hold secrets of the environment */
   readonly secretFiles: readonly string[]
   /** why some of these could not be read, so that the secret read before stays */
   readonly staleFiles: readonly string[]

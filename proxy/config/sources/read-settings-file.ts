@@ -14,7 +14,6 @@ export interface SettingsLayer {
   readonly secretFiles?: ReadonlyMap<string, string>
   /** why some of these could not be read, so that the secret read before stays */
   readonly staleFiles?: readonly string[]
-  /** whether these are the flags of the command line */
   readonly isCommandLine?: boolean
 }
 
@@ -55,7 +54,6 @@ function resolvePaths(schema: SettingSchema, value: unknown, folder: string): un
   )
 }
 
-/** A YAML or JSON document that was read. */
 interface YamlDocument {
   readonly value: unknown
   /** `NAME:LINE` of the value at a path, or of its nearest existing parent */

@@ -54,7 +54,6 @@ export function addServeFlags(command: Command): Command {
   return command
 }
 
-/** The settings that were given as flags. */
 export function toFlagLayer(given: ServeFlags): SettingsLayer {
   const settings: Record<string, unknown> = {}
   for (const [option, ...path] of flags) {

@@ -32,7 +32,6 @@ async function rest(): Promise<void> {
  * busy cores) with slices of 4 ms, and 3 ms with these. The load took as long with either.
  */
 const sliceMilliseconds = 0.3
-/** The longest slice, in a busy loop. */
 const longestSliceMilliseconds = 4
 /** If a turn of the event loop takes longer, other work was done in it. */
 const idleTurnMilliseconds = 0.05

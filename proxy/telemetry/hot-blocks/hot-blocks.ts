@@ -11,7 +11,6 @@ export interface HotBlock {
 
 /** Counts the most requested blocks in bounded memory. */
 export interface HotBlocks {
-  /** Notes that the blocks of a context were requested. */
   note(blocks: Context, sizes: readonly number[]): void
   /** Returns the hottest blocks, hottest first. */
   top(length: number): HotBlock[]
@@ -54,7 +53,6 @@ export class MemoryHotBlocks implements HotBlocks {
     for (const [i, block] of blocks.entries()) this.add({ block, count: 1, size: sizes[i]! })
   }
 
-  /** Counts several requests for a block. */
   add({ block, count, size }: HotBlock): void {
     const known = this.#counted.get(block)
     if (known) known.count += count
