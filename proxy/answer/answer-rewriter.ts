@@ -139,7 +139,8 @@ export class StreamRewriter {
   push(chunk: Buffer): Buffer {
     const sent: Buffer[] = []
     for (const part of this.#splitter.push(chunk)) {
-      this.#hold(part.bytes)
+      this.#held.push(new HeldEvent(part.bytes))
+      this.#heldBytes += part.bytes.length
       this.#failOpen(() => this.#take(part), sent)
     }
     return join(sent)
@@ -150,11 +151,6 @@ export class StreamRewriter {
     this.#failOpen(() => this.#endTexts('all'), sent)
     sent.push(this.#splitter.end())
     return join(sent)
-  }
-
-  #hold(bytes: Buffer): void {
-    this.#held.push(new HeldEvent(bytes))
-    this.#heldBytes += bytes.length
   }
 
   /** Reads the event that was held last. */

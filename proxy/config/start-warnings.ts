@@ -9,12 +9,13 @@ type Warned = Pick<Config, 'engines' | 'keys' | 'tenants' | 'admin'>
 export function findWarnings(config: Warned): string[] {
   const { engines, keys, tenants, admin } = config
   const { host } = readListenAddress(admin.listen)
+  const isLoopback = /^(127\.|localhost$|\[?::1\]?$)/.test(host)
   const hasKeys = keys.file !== undefined
   const warnings = [
     engines.length === 0 && emulatorWarning,
     tenants.from === 'key' && !hasKeys && bearersWarning,
     hasKeys && tenants.salt_secret === undefined && saltWarning,
-    admin.token === undefined && !isLoopback(host) && tokenWarning(host),
+    admin.token === undefined && !isLoopback && tokenWarning(host),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }
@@ -50,10 +51,6 @@ function saltlessWarning(engines: Config['engines']): string | undefined {
 
 function tokenWarning(host: string): string {
   return `admin.listen is ${host}, and there is no admin.token: callers from other machines are refused. Set REPRISE_ADMIN_TOKEN.`
-}
-
-function isLoopback(host: string): boolean {
-  return /^(127\.|localhost$|\[?::1\]?$)/.test(host)
 }
 
 /** The warning of engines that keep tenants apart on some of their APIs only; undefined if there is none. */

@@ -73,10 +73,11 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
-  const templates = createTemplates(() => current)
+  const clocks = { now: () => performance.now(), wallClock: Date.now }
+  const templates = new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(current) })
   const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: clocks.now })
   const asides = createAsides(() => current, replicas, telemetry)
   const recorder = await createRecorder(config, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
@@ -169,11 +170,6 @@ function followCertificates(config: Config, { data, redis, current, log }: Certi
   }
   const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
   return { set, close }
-}
-
-function createTemplates(config: () => Config): TemplateBook {
-  const clocks = { now: () => performance.now(), wallClock: Date.now }
-  return new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(config()) })
 }
 
 /** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */

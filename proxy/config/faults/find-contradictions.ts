@@ -132,7 +132,8 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
 
 function urlFault({ url, discover }: EngineSettings): string | undefined {
   if (!isHttpUrl(url)) return `'${url}' is not a URL: write http://HOST:PORT`
-  if (holdsLogin(url))
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '')
     return 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'
   if (hasQuery(url)) return queryFault
   // not of the URL, which leaves out the usual port
@@ -151,9 +152,4 @@ function placeFault(place: string, engineUrl: string): string | undefined {
     return `'${host}' is neither a host name nor an address: write where the engine runs, ${example}`
   if (!isPort) return `${port} is not a port: write one from 1 to 65535, ${example}`
   return undefined
-}
-
-function holdsLogin(url: string): boolean {
-  const { username, password } = new URL(url)
-  return username !== '' || password !== ''
 }

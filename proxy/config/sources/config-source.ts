@@ -7,13 +7,7 @@ import {
   toEngines,
   type WrittenConfig,
 } from '../config.ts'
-import {
-  checkSettings,
-  fillDefaults,
-  type SettingFault,
-  type SettingPath,
-  writeFault,
-} from '../faults/check-settings.ts'
+import { checkSettings, fillDefaults, type SettingFault, writeFault } from '../faults/check-settings.ts'
 import { engineFaults, findContradictions } from '../faults/find-contradictions.ts'
 import { configSchema, engineSchema } from '../schema/config-schema.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
@@ -85,13 +79,11 @@ function combine(layers: readonly SettingsLayer[]): WrittenConfig {
 
 /** Names where each faulty setting was set. If only flags are at fault, the exit code says wrong usage. */
 function toError(faults: readonly SettingFault[], layers: readonly SettingsLayer[]): ConfigError {
-  const placed = faults.map((fault) => ({ fault, layer: layerOf(fault.path, layers) }))
+  const placed = faults.map((fault) => {
+    return { fault, layer: layers.find(({ settings }) => valueAt(settings, fault.path) !== undefined) }
+  })
   const lines = placed.map(({ fault, layer }) => writeFault(fault, layer?.locate(fault.path)))
   return new ConfigError(lines.join('\n'), placed.every(({ layer }) => layer?.isCommandLine) ? 2 : 1)
-}
-
-function layerOf(path: SettingPath, layers: readonly SettingsLayer[]): SettingsLayer | undefined {
-  return layers.find(({ settings }) => valueAt(settings, path) !== undefined)
 }
 
 /** Each engine that joins takes time on the event loop. */

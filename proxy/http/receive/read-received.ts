@@ -157,17 +157,13 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
     const isKnown = received.whole?.hasOnePrompt(api)
     return { received: isKnown ? knownBy(scan, body, received) : received, isHeavy: false }
   }
-  const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
+  const isHeavy =
+    body.length > lightBytes || (scan !== undefined && (scan.containers > lightContainers || scan.marks > lightMarks))
   if (isHeavy) await turns.take()
   const received = readReceived(api, body, isEncoded, hygiene)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
-}
-
-/** Whether it holds many elements that take long, regardless of its size. */
-function isCrowded({ containers, marks }: BodyScan): boolean {
-  return containers > lightContainers || marks > lightMarks
 }
 
 function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): Received {

@@ -32,7 +32,9 @@ export class Tracing {
   readonly #tracer: Tracer
 
   constructor(version: string, warn: (message: string) => void) {
-    setGlobalErrorHandler((error) => warn(`Traces were not sent: ${messageOf(error)}`))
+    setGlobalErrorHandler((error) =>
+      warn(`Traces were not sent: ${String((error as { message?: unknown } | undefined)?.message ?? error)}`),
+    )
     const standard = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'reprise', [ATTR_SERVICE_VERSION]: version })
     this.#provider = new BasicTracerProvider({
       resource: standard.merge(detectResources({ detectors: [envDetector] })),
@@ -102,12 +104,6 @@ export class RequestSpan {
     }
     span.end(this.#epoch + end)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error || (typeof error === 'object' && error !== null && 'message' in error)
-    ? String(error.message)
-    : String(error)
 }
 
 /** A request that has ended, with what its line in the log leaves out. */
