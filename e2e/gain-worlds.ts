@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { startEmulator } from '#emulator/emulator.ts'
 import type { ReplicaDescription } from '#proxy/admin/dashboard/describe-replicas.ts'
-import type { Mode } from '#proxy/common/settings.ts'
+import type { Mode } from '#proxy/common/request-options.ts'
 import type { GainReport } from '#proxy/gain/gain.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'

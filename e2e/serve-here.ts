@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
+import { toConfig } from '#proxy/config/config.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
-import { toConfig } from '#proxy/config/to-config.ts'
 import { startProxy } from '#proxy/start/main.ts'
 import { ownEnvironment } from './own-environment.ts'
 

@@ -10,10 +10,16 @@ import { ConfigError } from '#proxy/common/errors.ts'
 import { logWritten } from '#proxy/common/log.ts'
 import { readVersion } from '#proxy/common/read-version.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
-import { type ListenAddress, readListenAddress, readUrl } from '#proxy/config/read-arguments.ts'
+import {
+  argument,
+  atLeast,
+  type ListenAddress,
+  readCapacity,
+  readListenAddress,
+  readUrl,
+} from '#proxy/config/read-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/read-files.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
-import { argument, atLeast, readCapacity } from '#proxy/config/sources/command-arguments.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'
@@ -119,7 +125,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth;
-  // new space does not grow before requests come: it would only hold what is loaded, for good
+  // new space does not grow before all is loaded and compiled: it would only hold that, for good
   setFlagsFromString('--heap-growing-percent=100 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
@@ -129,20 +135,20 @@ async function serve(flags: ServeFlags): Promise<void> {
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('#proxy/start/main.ts')
-  if (live.config.mode !== 'off') {
-    const { warmUp } = await import('#proxy/request/warm-up.ts')
-    warmUp()
-  }
   const proxy = await startProxy(live.config)
   const log = proxy.log.child({ version: readVersion() })
   onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
   watchFiles(live.secretFiles, () => live.renewSecrets(log, (config) => proxy.reload(config, true)))
-  setFlagsFromString('--semi-space-growth-factor=2')
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),
     (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
   )
+  if (live.config.mode !== 'off') {
+    const { warmUp } = await import('#proxy/request/warm-up.ts')
+    await warmUp()
+  }
+  setFlagsFromString('--semi-space-growth-factor=2')
 }
 
 /** From now on SIGHUP ends nothing. Returns what sets its handler; signals that came before are answered then. */

@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
+import { hashOf } from './hash-key.ts'
 
 const loopback = /^(127\.|::1$|::ffff:127\.)/
 
@@ -15,9 +16,9 @@ export function mayControl(
   token: string | undefined,
 ): boolean {
   const shown = /^Bearer +(.*)$/i.exec(authorization ?? '')?.[1]
-  if (token !== undefined && shown !== undefined && isEqual(shown, token)) return true
+  if (token !== undefined && shown !== undefined && timingSafeEqual(hashOf(shown), hashOf(token))) return true
   if (address === undefined || !loopback.test(address)) return false
-  return isOwnName(host) && (origin === undefined || hostOf(origin) === host)
+  return isOwnName(host) && (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host))
 }
 
 /** Whether a host name is one that no foreign name server answers for. */
@@ -25,13 +26,4 @@ function isOwnName(host: string | undefined): boolean {
   if (host === undefined) return true
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   return name === 'localhost' || name.endsWith('.localhost') || isIP(name) !== 0
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
-}
-
-function isEqual(given: string, wanted: string): boolean {
-  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest())
-  return timingSafeEqual(a!, b!)
 }

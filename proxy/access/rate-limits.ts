@@ -14,7 +14,6 @@ interface Bucket {
   at: number
 }
 
-/** What a key used. */
 export interface KeyUse {
   readonly requests: number
   readonly tokens: number
@@ -111,7 +110,6 @@ function use(buckets: Buckets, { requests, tokens }: KeyUse): void {
   buckets.news = { requests: buckets.news.requests + requests, tokens: buckets.news.tokens + tokens }
 }
 
-/** Whether a key has limits. */
 export function isLimited({ requestsPerMinute = 0, tokensPerMinute = 0 }: Omit<LimitedKey, 'id'>): boolean {
   return requestsPerMinute > 0 || tokensPerMinute > 0
 }

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { ProxyError } from '../common/errors.ts'
 import { ApiKeys } from './api-keys.ts'
 import { hashOf } from './hash-key.ts'
-import { readPeers, Tenancy } from './tenancy.ts'
-import { tenantName } from './tenant.ts'
+import { readPeers, Tenancy, tenantName } from './tenancy.ts'
 
 const open = new ApiKeys(undefined)
 const keys = new ApiKeys([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cacheSaltOf, tenantOf } from './tenant.ts'
+import { cacheSaltOf, tenantOf } from './tenancy.ts'
 
 test('the tenant is a hash of the key, never the key', () => {
   const tenant = tenantOf({ authorization: 'Bearer secret' })

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Hono, type Context as HonoContext } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from '../access/may-control.ts'
-import type { TenantSource } from '../access/tenant.ts'
+import type { TenantSource } from '../access/tenancy.ts'
 import { ProxyError, toProxyError } from '../common/errors.ts'
-import { parseJson } from '../common/json/json-value.ts'
 import type { Log } from '../common/log.ts'
-import type { ServerEnv } from '../http/listen.ts'
 import { endBehindBody, readBody } from '../http/read-body.ts'
 import type { UnresolvedEngine } from '../replicas/discovery/engine-discovery.ts'
 import type { Acknowledgement, ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
@@ -17,18 +17,19 @@ import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
-import { addChunkRoutes } from './chunks/chunk-routes.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
-import type { History } from './dashboard/history.ts'
+import { History } from './dashboard/history.ts'
+import { readCounts } from './dashboard/read-counts.ts'
 import { describeBlocks, readStats, type WordsOf } from './dashboard/read-stats.ts'
-import { addPinRoutes } from './pin-routes.ts'
-import { addTemplateRoutes } from './template-routes.ts'
+import { type AdminApp, addChunkRoutes, addPinRoutes, addTemplateRoutes, readJson } from './operator-routes.ts'
+
+type AdminContext = Context<{ Bindings: HttpBindings }>
 
 /** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024
 
-interface AdminDependencies {
+export interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly drain: Drain
   /** whether `readyz` covers only the proxy, or also an engine that takes requests */
@@ -38,7 +39,6 @@ interface AdminDependencies {
   /** required from callers that are not on this machine; if it is undefined, they are refused */
   readonly token: () => string | undefined
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
-  readonly history: History
   readonly version: string
   /**
    * Replaces the engines by those of a body; resolves with those whose names lead nowhere yet. Throws a `ProxyError` for
@@ -47,11 +47,29 @@ interface AdminDependencies {
   readonly setEngines?: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
 }
 
+/** What answers requests to the control plane, until it is closed. */
+export interface AdminHandler {
+  readonly handle: RequestListener
+  close(): void
+}
+
+/** Creates what answers, and begins the dashboard's history. */
+export function createAdminHandler(dependencies: AdminDependencies): AdminHandler {
+  const { registry } = dependencies.telemetry.metrics
+  const history = new History({ read: () => readCounts(registry), now: Date.now })
+  const { fetch } = createAdminApp(dependencies, history)
+  history.start()
+  // the name is for HTTP/1.0 without a Host header
+  const options = { overrideGlobalObjects: false, hostname: 'localhost' }
+  const handle = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], options)
+  return { handle, close: () => history.close() }
+}
+
 /** The control plane: docs/operations.md lists its paths, docs/contract.md what may be relied on. */
-export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv> {
+export function createAdminApp(dependencies: AdminDependencies, history: History): AdminApp {
   const { pipeline, drain, token, telemetry } = dependencies
   const page = readDashboardPage()
-  const app = new Hono<ServerEnv>()
+  const app: AdminApp = new Hono()
   const adminLog = new AdminLog(telemetry.log)
   app.onError((error, c) => {
     const { status } = toProxyError(error)
@@ -97,7 +115,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
         : await explainBehind(pipeline, c.env.incoming, body, api)
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
-  addFigures(app, dependencies, adminLog)
+  addFigures(app, dependencies, history, adminLog)
   app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
   const secondsSinceMatch = (): number | null => pipeline.telemetry.recent.secondsSinceChunks
   addChunkRoutes(app, { ...pipeline, secondsSinceMatch }, adminLog)
@@ -116,8 +134,8 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
 }
 
 /** Adds routes that show what the index and the mirrors hold, for people and for the dashboard. */
-function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, adminLog: AdminLog): void {
-  const { pipeline, drain, telemetry, history, version } = dependencies
+function addFigures(app: AdminApp, dependencies: AdminDependencies, history: History, adminLog: AdminLog): void {
+  const { pipeline, drain, telemetry, version } = dependencies
   const { replicas } = pipeline
   const estimateTokens = (characters: number): number => replicas.all[0]?.mirror.estimateTokens(characters) ?? 0
   const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
@@ -163,7 +181,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
 
 /** Adds routes that replace the engines, and that take replicas out of use and put them back. */
 function addReplicaSwitches(
-  app: Hono<ServerEnv>,
+  app: AdminApp,
   { pipeline: { replicas }, setEngines }: AdminDependencies,
   adminLog: AdminLog,
 ): void {
@@ -178,9 +196,7 @@ function addReplicaSwitches(
   }
   app.put('/v1/engines', async (c) => {
     if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
-    const unresolved = await setEngines(
-      parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()),
-    )
+    const unresolved = await setEngines(await readJson(c, eventBodyLimit))
     const engines = replicas.all.map(({ id, state }) => ({ id, state }))
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
     return c.json({ engines, ...(unresolved.length > 0 && { unresolved }) })
@@ -190,23 +206,25 @@ function addReplicaSwitches(
 }
 
 /** Adds the routes where engines report what they hold. */
-function addCallbacks(app: Hono<ServerEnv>, { pipeline: { replicas }, telemetry }: AdminDependencies): void {
-  const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
+function addCallbacks(app: AdminApp, { pipeline: { replicas }, telemetry }: AdminDependencies): void {
+  const reply = (c: AdminContext, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
     telemetry.metrics.mirrorGaps.inc()
     return c.json(acknowledgement, 409)
   }
-  const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
-    parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
-  const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
+  const find = (c: AdminContext): ReplicaMirror => {
     const replica = replicas.find(c.req.param('replica')!)
     if (!replica) throw unknownReplica(c.req.param('replica')!)
     return replica.replicaMirror
   }
-  app.post('/v1/replicas/:replica/events', async (c) => reply(c, await find(c).takeEvents(read(c))))
-  app.post('/v1/replicas/:replica/snapshot', async (c) => reply(c, await find(c).takeSnapshot(read(c))))
+  app.post('/v1/replicas/:replica/events', async (c) =>
+    reply(c, await find(c).takeEvents(() => readJson(c, eventBodyLimit))),
+  )
+  app.post('/v1/replicas/:replica/snapshot', async (c) =>
+    reply(c, await find(c).takeSnapshot(() => readJson(c, eventBodyLimit))),
+  )
   app.post('/evict', async (c) => {
-    const body = (await read(c)()) as { request_ids?: unknown } | null
+    const body = (await readJson(c, eventBodyLimit)) as { request_ids?: unknown } | null
     const ids = body?.request_ids
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
@@ -224,7 +242,7 @@ function addCallbacks(app: Hono<ServerEnv>, { pipeline: { replicas }, telemetry 
 }
 
 /** The error for a request that no route answers: its method or its path is wrong. */
-function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
+function noSuchRoute({ routes }: AdminApp, path: string): ProxyError {
   const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
   const known = routes.filter((route) => route.method !== 'ALL' && matches(route.path))
   if (known.length === 0) return new ProxyError('not_found', 'There is no such path.')
@@ -236,7 +254,7 @@ function unknownReplica(name: string): ProxyError {
   return new ProxyError('not_found', `There is no replica '${name}' that could do this: GET /v1/mirror lists them.`)
 }
 
-function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {
+function answerError(error: Error, c: AdminContext, log: Log): Response {
   const { incoming, outgoing } = c.env
   const known = toProxyError(error)
   const hasLeft = incoming.destroyed && !incoming.complete

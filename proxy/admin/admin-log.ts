@@ -25,7 +25,6 @@ export class AdminLog {
     this.#log.warn({ ...describe(request), status }, 'admin request refused')
   }
 
-  /** A request changed something; `done` says what. */
   changed(request: IncomingMessage, done: object): void {
     this.#log.info({ ...describe(request), ...done }, 'admin request')
   }

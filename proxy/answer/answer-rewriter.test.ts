@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
-import { BodyRewriter } from './body-rewriter.ts'
+import {
+  type AnswerLimits,
+  type AnswerRewriter,
+  BodyRewriter,
+  choicesEach,
+  createAnswerRewriter,
+  PromptLabels,
+} from './answer-rewriter.ts'
 import type { CitationMap } from './citations/citation-labels.ts'
-import { choicesEach, PromptLabels } from './prompt-labels.ts'
 
 const map: CitationMap = [
   {

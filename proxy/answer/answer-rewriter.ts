@@ -1,7 +1,15 @@
+import { isUtf8 } from 'node:buffer'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { BodyRewriter } from './body-rewriter.ts'
-import type { PromptLabels } from './prompt-labels.ts'
-import { StreamRewriter } from './stream-rewriter.ts'
+import { getOrMake } from '#index/get-or-make.ts'
+import { GatheredBytes } from '../common/gathered-bytes.ts'
+import { applySplices } from '../common/json/json-spans.ts'
+import { toArray, toObject } from '../common/json/json-value.ts'
+import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
+import { CitationMapper } from './citations/map-citations.ts'
+import { EventSplitter, type StreamPart } from './events/event-splitter.ts'
+import { findAnswerTexts } from './find-answer-texts.ts'
+import { FollowedText, HeldEvent, spliceString } from './followed-text.ts'
 
 /** Rewrites an engine's answer on its way to the client. The buffers it returns, put together, are the answer. */
 export interface AnswerRewriter {
@@ -39,4 +47,200 @@ export function createAnswerRewriter(
   if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labels, limits.event)
   if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labels, limits.body)
   return undefined
+}
+
+const defaultLongestBody = 16 * 1024 * 1024
+
+/** Maps the citations in an answer that is one JSON document, once it is complete. */
+export class BodyRewriter {
+  readonly #api: PromptApi
+  readonly #labels: PromptLabels
+  readonly #longestBody: number
+  readonly #gathered = new GatheredBytes()
+  remapped = 0
+  overflowed = false
+  fault: unknown
+
+  constructor(api: PromptApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
+    this.#api = api
+    this.#labels = labels
+    this.#longestBody = longestBody
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.overflowed) return chunk
+    this.#gathered.add(chunk)
+    if (this.#gathered.length <= this.#longestBody) return Buffer.alloc(0)
+    this.overflowed = true
+    return this.#gathered.take()
+  }
+
+  end(): Buffer {
+    const body = this.#gathered.take()
+    try {
+      return this.#rewrite(body)
+    } catch (fault) {
+      this.fault = fault
+      return body
+    }
+  }
+
+  #rewrite(body: Buffer): Buffer {
+    if (!isUtf8(body)) return body
+    const json = body.toString()
+    let remapped = 0
+    const splices = findAnswerTexts(this.#api, tryJson(json)).texts.flatMap(({ path, text, choice }) => {
+      const labels = this.#labels.of(choice)
+      if (!labels) return []
+      const { changes } = new CitationMapper(labels).advance(text, true)
+      remapped += changes.length
+      return changes.length > 0 ? spliceString(json, path, changes) : []
+    })
+    const rewritten = splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
+    this.remapped = remapped
+    return rewritten
+  }
+}
+
+const defaultLongestEvent = 1024 * 1024
+/** a citation split over more events than this is decided as it is */
+const mostHeldEvents = 256
+
+/**
+ * Maps the citations in an event stream. An event is sent on as soon as its labels are decided, usually when the next
+ * event arrives; no event is added, left out or reordered.
+ */
+export class StreamRewriter {
+  readonly #api: PromptApi
+  readonly #labels: PromptLabels
+  readonly #longestEvent: number
+  readonly #splitter: EventSplitter
+  readonly #texts = new Map<string, FollowedText>()
+  #held: HeldEvent[] = []
+  #heldBytes = 0
+  /** in texts that have ended */
+  #remapped = 0
+  overflowed = false
+  fault: unknown
+
+  constructor(api: PromptApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
+    this.#api = api
+    this.#labels = labels
+    this.#longestEvent = longestEvent
+    this.#splitter = new EventSplitter(longestEvent)
+  }
+
+  get remapped(): number {
+    let remapped = this.#remapped
+    for (const text of this.#texts.values()) remapped += text.remapped
+    return remapped
+  }
+
+  push(chunk: Buffer): Buffer {
+    const sent: Buffer[] = []
+    for (const part of this.#splitter.push(chunk)) {
+      this.#held.push(new HeldEvent(part.bytes))
+      this.#heldBytes += part.bytes.length
+      this.#failOpen(() => this.#take(part), sent)
+    }
+    return join(sent)
+  }
+
+  end(): Buffer {
+    const sent: Buffer[] = []
+    this.#failOpen(() => this.#endTexts('all'), sent)
+    sent.push(this.#splitter.end())
+    return join(sent)
+  }
+
+  /** Reads the event that was held last. */
+  #take({ kind }: StreamPart): void {
+    if (kind === 'event') this.#read(this.#held.at(-1)!)
+    if (kind === 'fragment') this.overflowed = true
+    // a fragment always is too much
+    const isTooMuch = this.#held.length > mostHeldEvents || this.#heldBytes > this.#longestEvent
+    if (isTooMuch) for (const text of this.#texts.values()) text.decide()
+  }
+
+  #read(event: HeldEvent): void {
+    event.read()
+    if (event.data === undefined) return
+    if (event.data === '[DONE]') {
+      this.#endTexts('all')
+      return
+    }
+    const { texts, ended } = findAnswerTexts(this.#api, tryJson(event.data))
+    for (const text of texts) {
+      const labels = this.#labels.of(text.choice)
+      if (!labels) continue
+      if (text.of !== undefined) getOrMake(this.#texts, text.of, () => new FollowedText(labels)).add(event, text)
+      else event.change(text.path, new CitationMapper(labels).advance(text.text, true).changes)
+    }
+    this.#endTexts(ended)
+  }
+
+  #endTexts(ended: readonly string[] | 'all'): void {
+    for (const [of, text] of this.#texts) {
+      if (ended !== 'all' && !ended.some((name) => of.startsWith(name))) continue
+      text.decide()
+      this.#remapped += text.remapped
+      this.#texts.delete(of)
+    }
+  }
+
+  /** Runs a step and sends what is then decided; after an internal error everything is sent as received. */
+  #failOpen(step: () => void, sent: Buffer[]): void {
+    try {
+      if (this.fault === undefined) step()
+      this.#sendDecided(sent)
+    } catch (fault) {
+      this.fault = fault
+      for (const event of this.#held) sent.push(event.bytes)
+      this.#held = []
+    }
+  }
+
+  #sendDecided(sent: Buffer[]): void {
+    while (this.#held.length > 0 && this.#held[0]!.undecided === 0) {
+      const event = this.#held[0]!
+      sent.push(event.toBytes())
+      this.#heldBytes -= event.bytes.length
+      this.#held.shift()
+    }
+  }
+}
+
+function join(buffers: readonly Buffer[]): Buffer {
+  return buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
+}
+
+/** The labels of each prompt of a request, by the choices that answer it. */
+export class PromptLabels {
+  /** by prompt; undefined if none of its labels would change */
+  readonly #labels: readonly (CitationLabels | undefined)[]
+  readonly #choicesEach: number
+
+  /** `choicesEach` is how many choices answer each prompt; they follow one another. */
+  constructor(maps: readonly CitationMap[], choicesEach: number) {
+    this.#labels = maps.map((map) => {
+      const labels = new CitationLabels(map)
+      return labels.isIdentity ? undefined : labels
+    })
+    this.#choicesEach = choicesEach
+  }
+
+  get isIdentity(): boolean {
+    return this.#labels.every((labels) => labels === undefined)
+  }
+
+  /** Returns the labels that a choice cites; undefined if it is to stay. */
+  of(choice: number): CitationLabels | undefined {
+    return this.#labels[this.#labels.length === 1 ? 0 : Math.floor(choice / this.#choicesEach)]
+  }
+}
+
+/** Returns how many choices a request asks for each of its prompts. */
+export function choicesEach({ n, sampling_params: sampling }: Readonly<Record<string, unknown>>): number {
+  const asked = n ?? toObject(toArray(sampling)[0] ?? sampling).n
+  return typeof asked === 'number' && Number.isInteger(asked) && asked > 0 ? asked : 1
 }

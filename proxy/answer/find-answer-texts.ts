@@ -14,7 +14,6 @@ export interface AnswerText {
   readonly isCumulative?: boolean
 }
 
-/** The texts of an answer or an event. */
 interface AnswerTexts {
   readonly texts: readonly AnswerText[]
   /** the texts that end with this event; the beginnings of their names */
@@ -40,7 +39,10 @@ const readers: Record<PromptApi, (answer: unknown) => AnswerTexts> = {
     readChoices(answer, (choice, index, path) => {
       const { message, delta } = choice
       if (!isObject(message)) return readPieces(choice, toObject(delta), index, [...path, 'delta'], spokenMembers)
-      const own = spokenMembers.flatMap((name) => contentTexts(message[name], [...path, 'message', name], index))
+      const own = spokenMembers.flatMap((name) => {
+        const [content, at] = [message[name], [...path, 'message', name]]
+        return Array.isArray(content) ? partTexts(content, at, index) : textAt(at, content, index)
+      })
       return { texts: own, ended: [] }
     }),
   completions: (answer) =>
@@ -172,10 +174,6 @@ function outputTexts(items: unknown, path: JsonPath): AnswerText[] {
 /** Returns the texts of an output item: of a message, or of reasoning and its summary. */
 function itemTexts(item: unknown, path: JsonPath): AnswerText[] {
   return ['content', 'summary'].flatMap((name) => partTexts(toObject(item)[name], [...path, name]))
-}
-
-function contentTexts(content: unknown, path: JsonPath, choice: number): AnswerText[] {
-  return Array.isArray(content) ? partTexts(content, path, choice) : textAt(path, content, choice)
 }
 
 function isSet(value: unknown): boolean {

@@ -2,7 +2,13 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
+import {
+  type AnswerLimits,
+  type AnswerRewriter,
+  createAnswerRewriter,
+  PromptLabels,
+  StreamRewriter,
+} from './answer-rewriter.ts'
 import {
   generate,
   generateSegments,
@@ -15,8 +21,6 @@ import {
 } from './answer-streams.fixture.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
-import { PromptLabels } from './prompt-labels.ts'
-import { StreamRewriter } from './stream-rewriter.ts'
 
 const map: CitationMap = [
   {

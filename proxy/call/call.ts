@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { Caller } from '../access/tenancy.ts'
+import { type Caller, keyedDigest } from '../access/tenancy.ts'
+import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { Settings } from '../config/config.ts'
+import type { BodyShare } from '../http/bounds/body-memory.ts'
 import type { ClientLeft } from '../http/bounds/client-left.ts'
+import type { Received } from '../http/receive/read-received.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision, DecisionInput } from '../reuse/decision.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
-import type { CallContent } from './call-content.ts'
 
 /**
  * The two ends of a client's request. `clientLeft` aborts if the client leaves before its answer is complete, and with
@@ -58,7 +61,6 @@ export interface RoutedCall {
   readonly user: EngineUser | undefined
 }
 
-/** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
   const { content, settings, caller, conversation, options, known, permit, budgetMilliseconds, isRefused } = call
   return {
@@ -83,4 +85,90 @@ export function toDecisionInput(call: Call): DecisionInput {
 export function sharerOf({ caller, content, model }: Pick<Call, 'caller' | 'content' | 'model'>): string {
   const { cache_salt, lora_path } = content.members
   return hash('sha256', JSON.stringify([caller.tenant, cache_salt, model, lora_path]), 'base64url')
+}
+
+export interface ReadContent {
+  readonly received: Received
+  readonly certain: CertainLists
+}
+
+/**
+ * The body of a request and all that was read from it: the one part of a `Call` that changes. It is released once the
+ * body will not be sent again, because answers take long and many run at once.
+ */
+export class CallContent implements ReadContent {
+  /** empty once released */
+  body: Buffer
+  /** without a prompt once released */
+  received: Received
+  certain: CertainLists
+  readonly #share: BodyShare
+
+  constructor(body: Buffer, share: BodyShare, { received, certain }: ReadContent) {
+    this.body = body
+    this.received = received
+    this.certain = certain
+    this.#share = share
+  }
+
+  /** the top-level members of the body, as far as they were read */
+  get members(): Json {
+    return this.received.prompt?.members ?? this.received.whole?.members ?? {}
+  }
+
+  /** Takes what was read from the same body in another way, or from one that names another model. */
+  readAgain({ received, certain }: ReadContent, body: Buffer = this.body): void {
+    this.body = body
+    this.received = received
+    this.certain = certain
+  }
+
+  /** Drops the body and its texts, and gives back the memory taken for it. Further calls have no effect. */
+  release(): void {
+    this.body = Buffer.alloc(0)
+    this.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+    this.certain.release()
+    this.#share.release()
+  }
+}
+
+/**
+ * Returns whom an engine takes a request for: whoever sent it, or whom a trusted gateway names in it; undefined if it
+ * does not ask. What a request computes that says that it preprocesses is everybody's: whether its key is right, only
+ * the engine knows.
+ */
+export function engineUserOf(
+  { api, caller, content, settings }: Pick<Call, 'api' | 'caller' | 'content' | 'settings'>,
+  { adapter, reuse }: Pick<Replica, 'adapter' | 'reuse'>,
+): EngineUser | undefined {
+  if (!reuse?.asksForUser) return undefined
+  const { members } = content
+  const member = adapter.reuseMember(api)
+  // it cannot be told: all of a salt are one user
+  if (member === undefined) return { name: '', owner: '' }
+  const passed = members[member]
+  const own = isObject(passed) && isObject(passed.reprise) ? passed.reprise : {}
+  const isNamed = caller.isTrusted === true && typeof own.user === 'string'
+  const name = isNamed ? (own.user as string) : userOf(caller, api, members, settings.tenants.salt_secret)
+  return { name, owner: typeof own.preprocess === 'string' ? undefined : name }
+}
+
+/**
+ * The user whom an engine's plugin is told, so that texts which one user writes in front of shared documents do not
+ * reach the answers of others: the end user whom the request names, else its API key, else its tenant. It is opaque, and
+ * no user of another tenant has the same. With a secret, no client can compute it.
+ */
+export function userOf({ tenant, key }: Caller, api: PromptApi, members: Json, secret?: string): string {
+  const named = namedUser(api, members)
+  const [kind, name] = named !== undefined ? ['name', named] : key ? ['key', key.id] : ['tenant', '']
+  // not what a cache salt is made of
+  const parts = `user ${kind} ${tenant.length}:${tenant}${name}`
+  return keyedDigest(parts, secret).slice(0, 22)
+}
+
+/** OpenAI's `safety_identifier`, or `user`, which it replaces; Anthropic's `metadata.user_id`. */
+function namedUser(api: PromptApi, { safety_identifier, user, metadata }: Json): string | undefined {
+  const own = api === 'messages' && metadata !== null && typeof metadata === 'object' ? metadata : {}
+  const named = api === 'messages' ? [(own as Json).user_id] : [safety_identifier, user]
+  return named.find((one): one is string => typeof one === 'string' && one !== '')
 }

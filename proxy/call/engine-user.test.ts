@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Replica } from '../replicas/replica.ts'
 import type { Call } from './call.ts'
-import { engineUserOf } from './engine-user.ts'
+import { engineUserOf } from './call.ts'
 
 const nameFor = (...of: Parameters<typeof engineUserOf>): string | undefined => engineUserOf(...of)?.name
 

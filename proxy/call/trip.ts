@@ -25,7 +25,7 @@ export class Trip {
   readonly #followers: TripFollower[] = []
   /** whether the engine has begun to answer */
   hasHead = false
-  /** whether it ran the request, at least in part; to be set before `ended` */
+  /** whether it ran the request, at least in part */
   wasRun = false
 
   constructor(onFault: (error: unknown) => void) {
@@ -37,32 +37,14 @@ export class Trip {
     if (follower) this.#followers.push(follower)
   }
 
-  sent(request: EngineRequest): void {
-    this.#tell((follower) => follower.sent?.(request))
-  }
-
-  onHead(status: number, headers: IncomingHttpHeaders): void {
-    this.hasHead = true
-    this.#tell((follower) => follower.onHead?.(status, headers))
-  }
-
-  onChunk(chunk: Buffer): void {
-    this.#tell((follower) => follower.onChunk?.(chunk))
-  }
-
-  used(usage: Usage): void {
-    this.#tell((follower) => follower.used?.(usage))
-  }
-
-  ended(): void {
-    this.#followers.reverse()
-    this.#tell((follower) => follower.ended?.(this.wasRun))
-  }
-
-  #tell(say: (follower: TripFollower) => void): void {
+  /** Tells all of a step; of the end in the opposite order. */
+  tell<Step extends keyof TripFollower>(step: Step, ...told: Parameters<Required<TripFollower>[Step]>): void {
+    if (step === 'onHead') this.hasHead = true
+    if (step === 'ended') this.#followers.reverse()
     for (const follower of this.#followers) {
       try {
-        say(follower)
+        const hear = follower[step] as ((...told: unknown[]) => void) | undefined
+        hear?.apply(follower, told)
       } catch (error) {
         this.#onFault(error)
       }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { KeyEntry } from '../access/api-keys.ts'
-import { userOf } from './engine-user.ts'
+import { userOf } from './call.ts'
 
 const key = (id: string): KeyEntry => ({ id }) as KeyEntry
 const open = { tenant: 'acme', key: undefined }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeError } from './describe-error.ts'
+import { describeError } from './log.ts'
 
 test('an error is described by its name, code, message, frames and cause', () => {
   const cause = Object.assign(new TypeError('refused'), { code: 'ECONNREFUSED' })

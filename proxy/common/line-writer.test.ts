@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { LineWriter } from './line-writer.ts'
+import { LineWriter } from './log.ts'
 
 let folder: string
 beforeEach(() => {

@@ -102,3 +102,10 @@ export function readPriority(header: string | undefined): number {
     `x-reprise-priority is '${header}': it has to be a whole number of at most 15 digits, as in 5 or -1.`,
   )
 }
+
+/**
+ * What is done to prompts (docs/templates.md). `auto`: what is stated is rewritten, and lists of templates that words,
+ * traffic and the model all permit; `ask`: what is stated, and templates that a person confirmed; `on`: what no word
+ * forbids; `shadow`: nothing, only computed; `off`: nothing.
+ */
+export type Mode = 'auto' | 'ask' | 'on' | 'shadow' | 'off'

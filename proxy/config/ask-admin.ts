@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '../common/errors.ts'
-import { readUrl } from './read-arguments.ts'
-import { argument } from './sources/command-arguments.ts'
-import { readSmallFile } from './sources/read-small-file.ts'
+import { toObject } from '../common/json/json-value.ts'
+import { argument, readUrl } from './read-arguments.ts'
+import { readSmallFile } from './sources/read-settings-file.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
 const defaultAdmin = 'http://127.0.0.1:9090'
@@ -56,10 +56,9 @@ export async function askAdmin<Answer>(
     )
   })
   const answer = await response.text()
-  if (!response.ok) throw new ConfigError(messageOf(answer) ?? `${url} answered ${response.status}.`)
+  if (!response.ok) {
+    const { error } = toObject(tryJson(answer))
+    throw new ConfigError(String(toObject(error).message ?? `${url} answered ${response.status}.`))
+  }
   return JSON.parse(answer) as Answer
-}
-
-function messageOf(answer: string): string | undefined {
-  return (tryJson(answer) as { error?: { message?: string } } | null | undefined)?.error?.message
 }

@@ -1,8 +1,7 @@
-import type { Config, WrittenConfig } from './config.ts'
+import { type Config, toConfig, type WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
-import { toConfig } from './to-config.ts'
 
 /** The settings, or groups of them, that take effect only at the next start. For `tls`, the files are read again. */
 export const fixedAtStart: readonly string[] = ['listen', 'tls', 'chunks', 'admin.listen', 'health', 'redis', 'record']
@@ -62,7 +61,8 @@ export class LiveConfig {
       const isEmulated = this.#config.engines.length === 0 || wanted.engines.length === 0
       const waits = (path: string): boolean => {
         if (path === 'redis.url' && this.#isSameRedis(wanted)) return false
-        return waitsForStart(path) || (losesKeys && path === 'keys.file') || (isEmulated && path === 'engines')
+        const isFixed = fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
+        return isFixed || (losesKeys && path === 'keys.file') || (isEmulated && path === 'engines')
       }
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings)
@@ -84,8 +84,4 @@ export class LiveConfig {
     const before = this.#settings.redis.url
     return before !== undefined && redis.url !== undefined && areOneRedis(before, redis.url)
   }
-}
-
-function waitsForStart(path: string): boolean {
-  return fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
 }

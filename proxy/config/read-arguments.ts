@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../common/errors.ts'
 import type { EngineSettings } from './config.ts'
@@ -21,7 +22,6 @@ export function readUrl(text: string): string {
   throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
 }
 
-/** Whether a text is an HTTP or HTTPS URL. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
@@ -75,4 +75,33 @@ export function readNumber(text: string, least: number): number {
   if (text.trim() === '' || !Number.isSafeInteger(number) || number < least)
     throw new ConfigError(`'${text}' is not a whole number of at least ${least}.`)
   return number
+}
+
+/** Turns what a reader of arguments throws into commander's usage error. */
+export function argument<T>(read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      throw new InvalidArgumentError((error as Error).message)
+    }
+  }
+}
+
+export function atLeast(least: number): (text: string) => number {
+  return argument((text) => readNumber(text, least))
+}
+
+/** Reads the size of a cache in tokens, which may be `unlimited`. */
+export function readCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : atLeast(1)(text)
+}
+
+/** A URL as it may be shown: without user and password. */
+export function withoutPassword(text: string): string {
+  const url = new URL(text)
+  if (url.username === '' && url.password === '') return text
+  url.username = ''
+  url.password = ''
+  return url.href
 }

@@ -1,18 +1,17 @@
+import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { KeyRecord } from '../access/api-keys.ts'
 import { ConfigError } from '../common/errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
-import type { Config, EngineConfig } from './config.ts'
-import { readAll } from './faults/read-all.ts'
-import { readClientTls, readListenerTls } from './read-certificates.ts'
+import { type Config, type EngineConfig, type TlsFiles, toConfig } from './config.ts'
 import type { ConfigSource } from './sources/config-source.ts'
-import { readKeyRecords } from './sources/read-key-records.ts'
-import { toConfig } from './to-config.ts'
+import { readKeyRecords } from './sources/key-store.ts'
+import { readSmallFile } from './sources/read-settings-file.ts'
 
-/** An engine, with the certificates for it. */
 export interface FoundEngine {
   readonly engine: EngineConfig
   readonly tls: EngineTls | undefined
@@ -34,7 +33,6 @@ interface NamedFiles extends Certificates {
  * All of these throw a ConfigError with a line for each file that cannot be used.
  */
 
-/** Reads certificates again. */
 export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const [listener, ofRedis] = readAll(
     () => readListenerTls(tls),
@@ -48,12 +46,10 @@ export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>):
   return [tls.cert, tls.key, tls.client_ca, redis.tls?.ca, redis.tls?.cert, redis.tls?.key].filter(isNamed)
 }
 
-/** Reads the certificates for engines. */
 export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
   return readAll(...engines.map((engine, i) => () => ({ engine, tls: readClientTls(`engines[${i}].tls`, engine.tls) })))
 }
 
-/** Returns the paths of the files that `readEngineFiles` reads. */
 export function engineFiles(engines: readonly EngineConfig[]): string[] {
   return engines.flatMap(({ tls }) => [tls?.ca, tls?.cert, tls?.key]).filter(isNamed)
 }
@@ -112,4 +108,66 @@ function checkRecordFolder(folder: string): void {
   } catch (error) {
     throw unwritableFolder(folder, error as Error)
   }
+}
+
+/** Returns what each of these reads. A ConfigError of one hides none of the others: it throws one with the lines of all. */
+function readAll<T extends readonly unknown[]>(...reads: { readonly [I in keyof T]: () => T[I] }): T {
+  const faults: string[] = []
+  const all = reads.map((read) => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      faults.push(error.message)
+      return undefined
+    }
+  })
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return all as unknown as T
+}
+
+/** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
+function readListenerTls({ cert, key, client_ca }: Config['tls']): ListenerTls | undefined {
+  if (cert === undefined || key === undefined) return undefined
+  const read = readPem('tls', { cert, key, client_ca })
+  return { cert: read.cert!, key: read.key!, clientCa: read.client_ca }
+}
+
+/** The same for the certificate that we present to an engine or Redis, and those that we trust. */
+export function readClientTls(setting: string, files: TlsFiles | undefined): EngineTls | undefined {
+  return files && readPem(setting, { ca: files.ca, cert: files.cert, key: files.key })
+}
+
+/** Reads files by the names of their settings; those without a file are left out. */
+function readPem<Name extends string>(
+  setting: string,
+  files: Readonly<Record<Name, string | undefined>>,
+): { [name in Name]?: Buffer } {
+  const named = Object.entries(files).filter((entry): entry is [Name, string] => entry[1] !== undefined)
+  const read = readAll(
+    ...named.map(
+      ([name, file]) =>
+        () =>
+          [name, readSmallFile(`${setting}.${name}`, file)] as const,
+    ),
+  )
+  const pem = Object.fromEntries(read) as { [name in 'ca' | 'client_ca' | 'cert' | 'key']?: Buffer }
+  try {
+    const ca = pem.ca ?? pem.client_ca
+    createSecureContext({ ...pem, ca })
+    if (ca) checkAuthorities(ca.toString())
+  } catch (error) {
+    throw new ConfigError(
+      `${setting} (${named.map(([, file]) => file).join(', ')}): not a certificate in PEM and the key that belongs to it: ${(error as Error).message}`,
+    )
+  }
+  return pem as { [name in Name]?: Buffer }
+}
+
+/** Throws unless a text is certificates. OpenSSL takes any other for none, and then trusts nobody. */
+function checkAuthorities(text: string): void {
+  const begun = text.match(/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/g)?.length ?? 0
+  const whole = text.match(/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END \1CERTIFICATE-----/g) ?? []
+  if (begun === 0 || whole.length < begun) throw new Error('an authority is missing, or cut off')
+  for (const one of whole) if (one.startsWith('-----BEGIN CERT')) new X509Certificate(one)
 }

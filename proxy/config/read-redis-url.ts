@@ -36,7 +36,8 @@ export function readRedisUrl(url: string): RedisAddress {
   if (scheme === undefined) throw new ConfigError(`is not the URL of a Redis: ${shapes}`)
   const isSentinel = kind === 'sentinel'
   const nodes = hosts!.split(',').map((host) => readNode(host, isSentinel ? sentinelPort : redisPort))
-  const [master, database] = isSentinel ? splitOnce(path) : [undefined, path]
+  const [, master = '', behind = ''] = /^([^/]*)\/?(.*)$/.exec(path) ?? []
+  const database = isSentinel ? behind : path
   if (kind === 'single' && nodes.length > 1) throw new ConfigError(`names several servers and not how: ${shapes}`)
   if (isSentinel && !master) throw new ConfigError(`does not say which master the sentinels watch: ${shapes}`)
   if (kind === 'cluster' && database) throw new ConfigError('names a database: a cluster has but one, leave it out')
@@ -45,10 +46,10 @@ export function readRedisUrl(url: string): RedisAddress {
     kind: kind as RedisAddress['kind'],
     isTls: scheme === 'rediss',
     nodes,
-    master: master && decode(master),
+    master: isSentinel ? decode(master) : undefined,
     username,
     password,
-    database: readDatabase(database ?? ''),
+    database: readDatabase(database),
   }
 }
 
@@ -73,11 +74,6 @@ function readLogin(login: string): [username: string | undefined, password: stri
 function readDatabase(text: string): number {
   if (!/^\d{0,5}$/.test(text)) throw new ConfigError(`names a database that is no number: ${shapes}`)
   return Number(text)
-}
-
-function splitOnce(path: string): [string, string] {
-  const [first = '', ...rest] = path.split('/')
-  return [first, rest.join('/')]
 }
 
 function decode(text: string): string {

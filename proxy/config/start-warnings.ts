@@ -1,5 +1,4 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Config } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
@@ -10,12 +9,13 @@ type Warned = Pick<Config, 'engines' | 'keys' | 'tenants' | 'admin'>
 export function findWarnings(config: Warned): string[] {
   const { engines, keys, tenants, admin } = config
   const { host } = readListenAddress(admin.listen)
+  const isLoopback = /^(127\.|localhost$|\[?::1\]?$)/.test(host)
   const hasKeys = keys.file !== undefined
   const warnings = [
     engines.length === 0 && emulatorWarning,
     tenants.from === 'key' && !hasKeys && bearersWarning,
     hasKeys && tenants.salt_secret === undefined && saltWarning,
-    admin.token === undefined && !isLoopback(host) && tokenWarning(host),
+    admin.token === undefined && !isLoopback && tokenWarning(host),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }
@@ -53,13 +53,12 @@ function tokenWarning(host: string): string {
   return `admin.listen is ${host}, and there is no admin.token: callers from other machines are refused. Set REPRISE_ADMIN_TOKEN.`
 }
 
-function isLoopback(host: string): boolean {
-  return /^(127\.|localhost$|\[?::1\]?$)/.test(host)
-}
-
 /** The warning of engines that keep tenants apart on some of their APIs only; undefined if there is none. */
 function sharedCacheWarning(engines: Config['engines']): string | undefined {
-  const leaky = engines.find(({ kind }) => dropsSalts(adapterFor(kind)))
+  const leaky = engines.find(({ kind }) => {
+    const told = adapterFor(kind).salts.length
+    return told > 0 && told < promptApis.length
+  })
   if (leaky === undefined) return undefined
   const { advice, salts } = adapterFor(leaky.kind)
   const names = engines.filter(({ kind }) => kind === leaky.kind).map(({ id }) => id)
@@ -68,9 +67,4 @@ function sharedCacheWarning(engines: Config['engines']): string | undefined {
     `${advice.name} (${names.join(', ')}) drops cache_salt on ${paths.join(', ')}: callers of that API share its prefix ` +
     'cache, whoever they are. To keep tenants apart there, give each its own engine, or use vLLM.'
   )
-}
-
-/** Whether salts keep tenants apart on some of the engine's APIs, but not on all. */
-function dropsSalts({ salts }: EngineAdapter): boolean {
-  return salts.length > 0 && salts.length < promptApis.length
 }

@@ -10,7 +10,6 @@ export interface UnreadRequest {
   readonly status: number | undefined
   /** Node's code, as in `HPE_INVALID_METHOD`, or a `HeadFault` */
   readonly reason: string
-  /** the client's address */
   readonly client: string | undefined
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
-import { UnreachableError } from './engine-failures.ts'
+import { UnreachableError } from '../common/errors.ts'
 
 const engine = { url: 'https://gpu-0:8000' } as EngineClient
 

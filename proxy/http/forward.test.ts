@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { Dispatcher } from 'undici'
 import { expect, test } from 'vitest'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { RefusedError } from '../common/errors.ts'
 import { ClientLeft } from './bounds/client-left.ts'
-import type { RefusedError } from './engine-failures.ts'
 import { forward } from './forward.ts'
 
 const controller = { pause: () => {}, resume: () => {}, abort: () => {} } as unknown as Dispatcher.DispatchController

@@ -5,15 +5,13 @@ import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
-import { toProxyError } from '../common/errors.ts'
+import { RefusedError, toProxyError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { Leaving } from './bounds/client-left.ts'
-import { RefusedError, UnreachableError } from './engine-failures.ts'
-import { withoutHopByHop } from './forwarded-headers.ts'
+import { withoutHopByHop, withRelativeLocations } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { longestError, toErrorEvent } from './keep-alive.ts'
-import { withRelativeLocations } from './relative-location.ts'
-import { switchProtocols } from './switch-protocols.ts'
+import { switchProtocols } from './upgradable-request.ts'
 
 /** Callbacks for an answer as it passes through. None may throw. */
 export interface ForwardObserver {
@@ -61,15 +59,19 @@ const nothing = Buffer.alloc(0)
  */
 export function forward(engine: EngineClient, request: EngineRequest, to: ForwardTarget): Promise<ForwardOutcome> {
   if (to.clientLeft.aborted) return Promise.resolve('client_left')
-  return new Promise((resolve, reject) => engine.send(request, new Forwarding(engine, to, resolve, reject)))
+  return new Promise((resolve, reject) => engine.send(request, new Forwarding(engine, to, { resolve, reject })))
+}
+
+interface Settling {
+  resolve(outcome: ForwardOutcome): void
+  reject(error: Error): void
 }
 
 class Forwarding implements Dispatcher.DispatchHandler {
   readonly #engine: EngineClient
   readonly #to: ForwardTarget
   readonly #response: ServerResponse
-  readonly #resolve: (outcome: ForwardOutcome) => void
-  readonly #reject: (error: Error) => void
+  readonly #promise: Settling
   #controller: Dispatcher.DispatchController | undefined
   #rewriter: AnswerRewriter | undefined
   /** the status of an error that becomes an event, and what has come of it */
@@ -88,17 +90,11 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #start: (() => void) | undefined
   #beginning: Buffer = nothing
 
-  constructor(
-    engine: EngineClient,
-    to: ForwardTarget,
-    resolve: (outcome: ForwardOutcome) => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(engine: EngineClient, to: ForwardTarget, promise: Settling) {
     this.#engine = engine
     this.#to = to
     this.#response = to.response
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#promise = promise
     to.clientLeft.addEventListener('abort', this.#onClientLeft)
   }
 
@@ -115,9 +111,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#to.observer.onHead(status, headers)
     // headers that cannot be passed on throw inside the promise
     const joined = new Promise<ForwardOutcome>((resolve) => resolve(switchProtocols(this.#response, headers, to)))
-    void joined.then(this.#resolve, (error: unknown) => {
+    void joined.then(this.#promise.resolve, (error: unknown) => {
       to.destroy()
-      this.#reject(toProxyError(error))
+      this.#promise.reject(toProxyError(error))
     })
   }
 
@@ -260,12 +256,12 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     this.#stop()
-    this.#reject(error)
+    this.#promise.reject(error)
   }
 
   #settle(outcome: ForwardOutcome): void {
     this.#stop()
-    this.#resolve(outcome)
+    this.#promise.resolve(outcome)
   }
 
   #stop(): void {

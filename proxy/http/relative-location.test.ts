@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withRelativeLocations } from './relative-location.ts'
+import { withRelativeLocations } from './forwarded-headers.ts'
 
 const at = (location: string, engine = 'http://gpu-0:8000'): unknown =>
   withRelativeLocations({ location }, engine).location

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
-import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
-import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
+import {
+  type HotBlock,
+  type HotBlocks,
+  hotBlocksCapacity,
+  MemoryHotBlocks,
+} from '../telemetry/hot-blocks/hot-blocks.ts'
 import { isWhole, pack, unpack } from './codec/pack.ts'
 import { areOfOneLog, beginning, idBehind } from './log-ids.ts'
 import { hotBlocksRedisKey } from './redis-keys.ts'

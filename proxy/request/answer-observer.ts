@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { type AnswerRewriter, createAnswerRewriter } from '../answer/answer-rewriter.ts'
-import { choicesEach, PromptLabels } from '../answer/prompt-labels.ts'
+import { type AnswerRewriter, choicesEach, createAnswerRewriter, PromptLabels } from '../answer/answer-rewriter.ts'
 import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Trip } from '../call/trip.ts'
@@ -71,14 +70,14 @@ export class AnswerObserver implements ForwardObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
-    this.#sending.trip.onHead(status, headers)
+    this.#sending.trip.tell('onHead', status, headers)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
   }
 
   onChunk(chunk: Buffer): void {
     if (this.#isSuccess) {
       this.#sending.exchange.telemetry.firstByte()
-      this.#sending.trip.onChunk(chunk)
+      this.#sending.trip.tell('onChunk', chunk)
     }
     this.#usage?.push(chunk)
   }
@@ -105,7 +104,7 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#status >= 400 || (this.#isSuccess && !trip.wasRun)) charge.settle('not_run')
     else if (trip.wasRun) charge.settle(usage ?? 'unreported')
     if (!usage) return
-    trip.used(usage)
+    trip.tell('used', usage)
     const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
     exchange.telemetry.used({ ...usage, recomputedTokens })
   }
@@ -121,13 +120,11 @@ export class AnswerObserver implements ForwardObserver {
     this.#sending.exchange.telemetry.predicted(held && held.device + held.host + held.remote)
     const now = this.#sending.pipeline.now()
     const admitted = this.#admitted ?? now
-    const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
+    const [queue, engine] = [admitted - this.#decided, now - admitted]
     return {
       'x-request-id': this.#sending.exchange.incoming.headers['x-request-id']?.toString() || this.#sending.request,
       ...(this.#sending.call.settings.headers ? this.#describeDecision() : {}),
-      'server-timing': Object.entries(stages)
-        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
-        .join(', '),
+      'server-timing': `parse;dur=${timing.parse.toFixed(2)}, index;dur=${timing.index.toFixed(2)}, queue;dur=${queue.toFixed(2)}, engine;dur=${engine.toFixed(2)}`,
     }
   }
 

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Exchange } from '../call/call.ts'
-import { ProxyError, toProxyError } from '../common/errors.ts'
+import { ProxyError, toProxyError, UnreachableError } from '../common/errors.ts'
 import type { Outcome } from '../common/reasons.ts'
 import { brokenOffBy } from '../http/answer-unread.ts'
 import { ClientLeft } from '../http/bounds/client-left.ts'
-import { UnreachableError } from '../http/engine-failures.ts'
 import { clientAddress, refuseLoop } from '../http/forwarded-headers.ts'
 import { toErrorEvent } from '../http/keep-alive.ts'
 import { endBehindBody, watchBody } from '../http/read-body.ts'
@@ -95,7 +94,9 @@ function answerError(
   if (hasLeft || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
-  const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
+  // counts of tokens and batches, which are passed through, are Anthropic's too
+  const shape = api ?? (incoming.url?.startsWith('/v1/messages/') ? 'messages' : undefined)
+  const body = Buffer.from(known.toBody(shape))
   const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
   telemetry.refused(id, known instanceof UnreachableError ? known.reason : undefined)
   if (outgoing.headersSent) {
@@ -126,9 +127,4 @@ function pathOf(target: string): string {
   } catch {
     return path
   }
-}
-
-/** The API whose error format a passed-through request gets. Token counts and batches are Anthropic's too. */
-function shapeOf(path = ''): PromptApi | undefined {
-  return path.startsWith('/v1/messages/') ? 'messages' : undefined
 }

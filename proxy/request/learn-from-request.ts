@@ -4,13 +4,12 @@ import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
 import { GatheredBytes } from '../common/gathered-bytes.ts'
 import { scanBody } from '../http/bounds/scan-body.ts'
 import { lightBytes } from '../http/bounds/work-limits.ts'
-import { isTooLarge } from '../http/receive/read-within-limits.ts'
+import { isTooLarge } from '../http/receive/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** Larger requests are not learned from, since a copy of each is kept while it passes. */
 const largestBody = 8 * 1024 * 1024
 
-/** A request that is learned from while it passes. */
 interface PassingRequest {
   /** Keeps a copy of its body, up to a limit, and learns from that once it has passed. */
   follow(body: Readable): void

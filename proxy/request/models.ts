@@ -8,7 +8,6 @@ import { readModelName } from '../http/receive/model-name.ts'
 import type { ModelLists } from '../replicas/model-lists.ts'
 import type { ReplicaChoice, ReplicaSet } from '../replicas/replica-set.ts'
 
-/** What the choice by model needs of the pipeline. */
 interface ModelChoice {
   readonly replicas: ReplicaSet
   readonly modelLists: Pick<ModelLists, 'askNow'>

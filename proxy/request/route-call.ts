@@ -1,8 +1,7 @@
 import { recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
-import { type Call, type EngineUser, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
-import { engineUserOf } from '../call/engine-user.ts'
+import { type Call, type EngineUser, engineUserOf, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
 import { ProxyError } from '../common/errors.ts'
 import type { RequestOptions } from '../common/request-options.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -15,7 +14,6 @@ import type { Pipeline } from './pipeline.ts'
 /** What is answered while no replica takes requests. */
 export const noReplica = 'No engine takes requests: all are draining, or none has been found yet. Try again later.'
 
-/** The parts of the pipeline that routing needs. */
 interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
 }

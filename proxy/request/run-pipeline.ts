@@ -1,10 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { RequestId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
 import { readCall, toFallBack, toRefused } from '../call/read-call.ts'
+import { RefusedError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
-import { RefusedError, UnreachableError } from '../http/engine-failures.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaChoice } from '../replicas/replica-set.ts'
+import { decideRetry } from '../replicas/retry-policy.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -12,7 +16,6 @@ import { recallAhead } from './recall-ahead.ts'
 import { idsOfPrompts } from './request-ids.ts'
 import { routeCall } from './route-call.ts'
 import { sendCall } from './send-call.ts'
-import { untilReached } from './until-reached.ts'
 
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
@@ -115,4 +118,38 @@ function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { 
 function wantedId({ content }: Call, { replica }: RoutedCall, { incoming }: Exchange): string | undefined {
   const id = incoming.headers['x-request-id']
   return replica.adapter.idIn({ rid: content.members.rid }) ?? (Array.isArray(id) ? id[0] : id)
+}
+
+/** How and where a request is sent. */
+interface Sending<T> {
+  readonly first: T
+  /** Sends the request. Rejects with an UnreachableError if no engine has begun to answer. */
+  send(chosen: T): Promise<ForwardOutcome>
+  /** Chooses again, without the given replicas. */
+  choose(excluding: ReadonlySet<ReplicaId> | undefined): T
+}
+
+/** Sends a request, and retries as long as no engine can have started on it. */
+export async function untilReached<T extends { readonly replica: Replica }>(
+  { replicas, telemetry }: Pick<Pipeline, 'telemetry'> & { readonly replicas: Pick<ReplicaChoice, 'hasOther'> },
+  { clientLeft }: Pick<Exchange, 'clientLeft'>,
+  { first, send, choose }: Sending<T>,
+): Promise<ForwardOutcome> {
+  let chosen = first
+  const tried = new Set<ReplicaId>()
+  for (let made = 1; ; made++) {
+    try {
+      return await send(chosen)
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error
+      const hasRepeated = tried.has(chosen.replica.id)
+      tried.add(chosen.replica.id)
+      const hasOther = replicas.hasOther(tried)
+      const retry = decideRetry({ error, wasSent: error.wasSent }, { made, hasRepeated, hasOther })
+      if (!retry) throw error
+      telemetry.metrics.retries.inc({ reason: retry.on })
+      await pause(retry.pauseMilliseconds, undefined, { signal: clientLeft.signal })
+      chosen = choose(retry.on === 'other' ? tried : undefined)
+    }
+  }
 }

@@ -3,10 +3,10 @@ import { nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import { Trip } from '../call/trip.ts'
+import { RefusedError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
 import { inPieces } from '../http/bounds/whole-body.ts'
-import { RefusedError, UnreachableError } from '../http/engine-failures.ts'
 import { forward } from '../http/forward.ts'
 import { KeepAlive } from '../http/keep-alive.ts'
 import { RequestFollower } from '../replicas/events/request-follower.ts'
@@ -16,7 +16,7 @@ import { askedText, type Decision } from '../reuse/decision.ts'
 import { unknownMessages } from '../templates/learner/learnt-templates.ts'
 import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver, type Sending } from './answer-observer.ts'
-import type { ChosenBorders } from './borders/find-borders.ts'
+import type { ChosenBorders } from './borders/border-positions.ts'
 import type { Pipeline } from './pipeline.ts'
 import { idsOfPrompts } from './request-ids.ts'
 import { contentsOf } from './route-call.ts'
@@ -72,7 +72,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
     await admission.admit(turn, exchange.clientLeft)
     observer.admitted()
     const sent = follower.sent(await toMarkedRequest(sending, chosen), decision.sent)
-    trip.sent(sent)
+    trip.tell('sent', sent)
     const outcome = await forward(replica.engine, inPieces(sent), {
       response: exchange.outgoing,
       clientLeft: exchange.clientLeft,
@@ -97,7 +97,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
     }
     throw error
   } finally {
-    trip.ended()
+    trip.tell('ended', trip.wasRun)
   }
 }
 

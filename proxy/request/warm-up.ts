@@ -1,7 +1,11 @@
+import { setImmediate as afterIo } from 'node:timers/promises'
 import { noKnownTurns } from '#index/conversation-store.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { HistoryWindow } from '#index/ordering/demand-history.ts'
 import { readReceived } from '../http/receive/read-received.ts'
-import { finish } from '../prompt/finish.ts'
+import { writeBody } from '../prompt/body/prompt-body.ts'
 import { defaultWording } from '../prompt/wording.ts'
+import { decide } from '../reuse/decide.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 
@@ -17,13 +21,19 @@ const forms: readonly WriteBlock[] = [
   (text, place) => JSON.stringify({ id: `n${place}`, content: text, score: 1 / place }),
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
+/** One that holds nothing, and never will. */
+const mirror = { maxRequests: 1, maxBlocks: 1, secret: 0, history: new HistoryWindow() }
+
 /**
- * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used.
- * Returns the number of prompts in which blocks were found.
+ * Reads prompts of common forms and decides about them, because V8 compiles functions and patterns when they are first used. In
+ * steps, between which requests are served. Returns the number of prompts in which blocks were found.
  */
-export function warmUp(): number {
-  const prompts = forms.flatMap(toChats)
-  return prompts.filter((messages) => holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))).length
+export async function warmUp(): Promise<number> {
+  let found = 0
+  for (const messages of forms.flatMap(toChats)) {
+    if (await holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))) found += 1
+  }
+  return found
 }
 
 /** Returns chats that hold blocks of a form: in one text, in a tool's result, and each in a text part. */
@@ -46,8 +56,8 @@ function toChats(write: WriteBlock): object[][] {
   return [asked, returned, [{ role: 'user', content: parts }]]
 }
 
-/** Reads and lays out a request. Returns whether it holds blocks. */
-function holdsBlocks(body: Buffer): boolean {
+/** Decides how a request would be sent, and writes that. Returns whether it holds blocks. */
+async function holdsBlocks(body: Buffer): Promise<boolean> {
   const input: DecisionInput = {
     received: readReceived('chat_completions', body, false),
     mode: 'on',
@@ -57,6 +67,13 @@ function holdsBlocks(body: Buffer): boolean {
     wording: defaultWording,
     budgetMilliseconds: undefined,
   }
-  const laidOut = finish(layOut(input, { store: noKnownTurns, now: () => 0 }))
-  return laidOut?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
+  const steps = layOut(input, { store: noKnownTurns, now: () => 0 })
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) await afterIo()
+  await afterIo()
+  const candidates = [{ mirror: new CacheMirror(mirror), hasProcessed: () => false }]
+  const state = { candidates, store: noKnownTurns, select: () => 0, now: () => 0 }
+  const { blocks, splices } = decide({ ...input, laidOut: step.value }, state)
+  writeBody(input.received.prompt!, splices ?? [])
+  return blocks > 0
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError, ProxyError } from '../common/errors.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import { engineFiles, type FoundEngine, readEngineFiles } from '../config/read-files.ts'
-import { readEngines } from '../config/sources/read-engines.ts'
+import { readEngines } from '../config/sources/config-source.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
 import { findEngineWarnings } from '../config/start-warnings.ts'
 import { PinKeeper } from '../idle/pins/pin-keeper.ts'
@@ -17,7 +17,7 @@ import { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Pipeline } from '../request/pipeline.ts'
-import { forgetReplica } from '../telemetry/forget-replica.ts'
+import { forgetReplica } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createReplicas } from './create-replicas.ts'
 
@@ -35,7 +35,6 @@ interface FleetParts
 
 /** The replicas of engines that come and go; none at first. */
 export class LiveFleet {
-  /** the current configuration */
   readonly #config: () => Config
   readonly #parts: FleetParts
   readonly #fleet: Fleet
@@ -45,8 +44,6 @@ export class LiveFleet {
   #readNamed = ofConfig
   #endWatching = (): void => {}
   #warned: readonly string[] = []
-  /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
-  readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
 
   constructor(config: () => Config, parts: FleetParts) {
     const { log } = parts.telemetry
@@ -66,7 +63,6 @@ export class LiveFleet {
       log,
     })
     parts.replicas.models.aliases = toAliases(config())
-    if (!parts.isEmbedded) this.setFrom = (body) => this.#setFrom(body)
   }
 
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
@@ -74,7 +70,8 @@ export class LiveFleet {
     return atMost(discoverMilliseconds, this.#follow(engines))
   }
 
-  async #setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
+  /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
+  async setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
     const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
     const engines = ofBody(this.#config())
     this.#readNamed = ofBody

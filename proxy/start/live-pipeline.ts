@@ -3,8 +3,6 @@ import type { ApiKeys, KeyRecord } from '../access/api-keys.ts'
 import { RateLimits } from '../access/rate-limits.ts'
 import { Tenancy } from '../access/tenancy.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
-import type { Log } from '../common/log.ts'
-import type { RedisFault } from '../common/reasons.ts'
 import { readOptions } from '../common/request-options.ts'
 import type { Config, Settings } from '../config/config.ts'
 import { unwritableFolder } from '../config/read-files.ts'
@@ -14,12 +12,9 @@ import { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { Prover } from '../idle/prove/prover.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { Recorder, type RecorderOptions } from '../record/recorder.ts'
-import { SharedConversationStore } from '../redis/conversations/shared-conversation-store.ts'
+import type { Recorder, RecorderOptions } from '../record/recorder.ts'
+import type { SharedConversationStore } from '../redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
-import { SharedChunks } from '../redis/shared-chunks.ts'
-import { SharedLimits } from '../redis/shared-limits.ts'
-import { SharedTemplates } from '../redis/shared-templates.ts'
 import { BorderPositions } from '../request/borders/border-positions.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import { RequestIds } from '../request/request-ids.ts'
@@ -28,21 +23,21 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 import { readDeclaredTemplates } from '../templates/declared-templates.ts'
 import { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { createMirrors } from './create-replicas.ts'
+import type { Exchanged, shareState } from './share-state.ts'
 
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
 
-/** What the pipeline is built on. */
 type PipelineParts = Pick<
   Pipeline,
-  'replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
-> & { readonly redis?: SharedRedis | undefined }
+  | ('replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry')
+  | ('recorder' | 'log')
+> & { readonly redis?: OpenRedis | undefined }
 
-/** What is exchanged with other proxies in the background. */
-interface Exchanged {
-  start(): void
-  close(milliseconds: number): Promise<void>
+/** Redis, with what shares state through it. */
+export interface OpenRedis extends SharedRedis {
+  readonly shareState: typeof shareState
 }
 
 /** What requests go through, whose configuration can change while it runs. */
@@ -61,7 +56,6 @@ export class LivePipeline {
     const { redis, ...given } = parts
     const { replicas, chunks, templates, telemetry, log } = given
     const memory = new MemoryConversationStore(conversationBytes)
-    const sharing = redis && toSharing(redis, telemetry)
     const rateLimits = new RateLimits()
     const onChange = ({ entries }: ApiKeys): void => rateLimits.retain(entries)
     this.#parts = parts
@@ -70,15 +64,10 @@ export class LivePipeline {
     this.#settings = toSettings(config, this.#keyStore, readDeclaredTemplates(config.templates))
     this.#tenancy = toTenancy(config, this.#keyStore)
     const learnt = createLearntTemplates(parts)
-    this.#turns = sharing && new SharedConversationStore({ memory, ...sharing })
-    this.#exchanged = sharing
-      ? [
-          new SharedChunks({ chunks, ...sharing }),
-          new SharedTemplates({ templates, learnt, ...sharing }),
-          new SharedLimits({ limits: rateLimits, keys: () => this.#keyStore.keys, ...sharing }),
-          redis.hot,
-        ]
-      : []
+    const keys = (): ApiKeys => this.#keyStore.keys
+    const shared = redis?.shareState(redis, { memory, chunks, templates, learnt, limits: rateLimits, keys, telemetry })
+    this.#turns = shared?.turns
+    this.#exchanged = shared?.exchanged ?? []
     this.pipeline = {
       ...given,
       settings: () => this.#settings,
@@ -88,7 +77,6 @@ export class LivePipeline {
       rateLimits,
       heavyTurns: new HeavyTurns(),
       bodyMemory: createBodyMemory(config, telemetry),
-      recorder: createRecorder(config, replicas, telemetry, log),
       prover: createProver(parts),
       borders: new BorderPositions(),
       store: this.#turns ?? memory,
@@ -146,14 +134,14 @@ function createBodyMemory(config: Config, { metrics }: Telemetry): BodyMemory {
   })
 }
 
-/** Throws a ConfigError if the folder cannot be written to. */
-function createRecorder(
+/** Creates what records requests, which is loaded only if it is configured. Throws a ConfigError if it cannot write. */
+export async function createRecorder(
   { record: { folder, text } }: Config,
   replicas: Pipeline['replicas'],
-  { metrics }: Telemetry,
-  log: Log,
-): Recorder | undefined {
+  { metrics, log }: Telemetry,
+): Promise<Recorder | undefined> {
   if (folder === undefined) return undefined
+  const { Recorder } = await import('../record/recorder.ts')
   const options: RecorderOptions = {
     folder,
     hasText: text,
@@ -169,16 +157,6 @@ function createRecorder(
   } catch (error) {
     throw unwritableFolder(folder, error as Error)
   }
-}
-
-/** What all that is shared through Redis needs. */
-function toSharing(
-  { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
-  { metrics, now }: Telemetry,
-) {
-  const onFault = (reason: RedisFault, count = 1): void => metrics.failOpen.inc({ reason }, count)
-  countFaults(onFault)
-  return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }
 }
 
 /** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */

@@ -1,15 +1,13 @@
+import type { RequestListener } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Hono } from 'hono'
 import type { Emulator } from '#emulator/emulator.ts'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
-import { createAdminApp } from '../admin/admin-app.ts'
-import { History } from '../admin/dashboard/history.ts'
-import { readCounts } from '../admin/dashboard/read-counts.ts'
+import type { AdminDependencies, AdminHandler } from '../admin/admin-app.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import { readListenAddress } from '../config/read-arguments.ts'
+import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
   type Certificates,
   certificateFiles,
@@ -21,23 +19,21 @@ import {
 import { readRedisUrl } from '../config/read-redis-url.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
 import { findWarnings } from '../config/start-warnings.ts'
-import { withoutPassword } from '../config/without-password.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
-import { type ServerEnv, toRequestListener } from '../http/listen.ts'
 import { Listener } from '../http/listener.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { lookAfterReplicas } from '../replicas/look-after-replicas.ts'
 import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
 import { logUnread } from '../telemetry/access-log.ts'
-import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
+import { MemoryHotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
 import { createAsides, LiveFleet } from './live-fleet.ts'
-import { createCountedChunks, LivePipeline, mayKeepWords } from './live-pipeline.ts'
+import { createCountedChunks, createRecorder, LivePipeline, mayKeepWords, type OpenRedis } from './live-pipeline.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -73,41 +69,38 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
   let current = config
   const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
-  const { admin, setApp, emulator } = await startAdmin(config, log, onUnread)
+  const { admin, emulator, open } = await startAdmin(config, log, onUnread)
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
-  const templates = createTemplates(() => current)
+  const clocks = { now: () => performance.now(), wallClock: Date.now }
+  const templates = new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(current) })
   const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: clocks.now })
   const asides = createAsides(() => current, replicas, telemetry)
-  const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
+  const recorder = await createRecorder(config, replicas, telemetry)
+  const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
   const live = new LivePipeline(config, parts)
   const fleet = new LiveFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
-  const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
-  setApp(
-    createAdminApp({
-      pipeline: live.pipeline,
-      drain,
-      readyz: () => current.health.readyz,
-      tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
-      token: () => current.admin.token,
-      telemetry,
-      history,
-      version,
-      setEngines: fleet.setFrom,
-    }),
-  )
   await live.connect(redisStartMilliseconds)
   await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
   const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
   const upkeep = startUpkeep(telemetry, live, fleet, config)
-  history.start()
+  const control = open({
+    pipeline: live.pipeline,
+    drain,
+    readyz: () => current.health.readyz,
+    tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
+    token: () => current.admin.token,
+    telemetry,
+    version,
+    setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
+  })
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
@@ -124,35 +117,43 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
       await closeWithin(current.drain_seconds * 1000, drain, data)
-      for (const part of [certificates, upkeep, fleet, live, emulator, history, tracing]) await part?.close()
+      for (const part of [certificates, upkeep, fleet, live, emulator, await control, tracing]) await part?.close()
       await admin.close(0)
       log.info({ version }, 'stopped')
     },
   }
 }
 
-/** Starts the admin listener, whose requests wait for its app, and the emulator, which has its callback URL. */
+/**
+ * Starts the admin listener, whose requests wait until it is opened, and the emulator, which has its callback URL. What
+ * answers them is loaded only then.
+ */
 async function startAdmin(config: Config, log: Log, onUnread: (unread: UnreadRequest) => void) {
-  let setApp!: (app: Hono<ServerEnv>) => void
-  const app = new Promise<Hono<ServerEnv>>((resolve) => {
-    setApp = resolve
+  let setHandler!: (own: AdminHandler) => void
+  const handler = new Promise<AdminHandler>((resolve) => {
+    setHandler = resolve
   })
+  const handle: RequestListener = (request, response) => void handler.then((own) => own.handle(request, response))
+  const open = async (dependencies: AdminDependencies): Promise<AdminHandler> => {
+    const { createAdminHandler } = await import('../admin/admin-app.ts')
+    setHandler(createAdminHandler(dependencies))
+    return handler
+  }
   const options = { uploadSeconds: callbackUploadSeconds, onUnread }
-  const address = readListenAddress(config.admin.listen)
-  const admin = await Listener.at(address, toRequestListener(app), options)
+  const admin = await Listener.at(readListenAddress(config.admin.listen), handle, options)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
-  return { admin, setApp, emulator }
+  return { admin, emulator, open }
 }
 
 /** Its client, which takes 20 MB, is loaded only if it is configured. */
-async function openRedis({ redis }: Config, log: Log): Promise<SharedRedis | undefined> {
+async function openRedis({ redis }: Config, log: Log): Promise<OpenRedis | undefined> {
   const { url } = redis
   if (url === undefined) return undefined
   const { createSharedRedis } = await import('../redis/create-shared-redis.ts')
-  return createSharedRedis({ ...redis, url }, log)
+  const { shareState } = await import('./share-state.ts')
+  return { ...createSharedRedis({ ...redis, url }, log), shareState }
 }
 
-/** What uses certificates. */
 interface CertificateUsers {
   readonly data: Listener
   readonly redis: SharedRedis['connection'] | undefined
@@ -169,11 +170,6 @@ function followCertificates(config: Config, { data, redis, current, log }: Certi
   }
   const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
   return { set, close }
-}
-
-function createTemplates(config: () => Config): TemplateBook {
-  const clocks = { now: () => performance.now(), wallClock: Date.now }
-  return new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(config()) })
 }
 
 /** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */

@@ -9,7 +9,6 @@ export interface RequestRecord {
   /** of a passed-through request; the path without its query */
   readonly method?: string | undefined
   readonly path?: string | undefined
-  /** the client's address */
   readonly client?: string | undefined
   readonly tenant: string | undefined
   /** the name of the API key */

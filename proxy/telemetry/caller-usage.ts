@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import { tenantName } from '../access/tenant.ts'
+import { tenantName } from '../access/tenancy.ts'
 
 export interface CallerNames {
   readonly tenant: string
@@ -60,7 +60,6 @@ export class CallerUsage {
     this.#since = since
   }
 
-  /** Adds to what a caller used. */
   note({ tenant, key }: CallerNames, used: Partial<CallerSums>): void {
     const id = JSON.stringify([tenant, key?.name])
     const known = this.#rows.get(id)

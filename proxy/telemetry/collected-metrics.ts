@@ -6,11 +6,9 @@ import type { HotBlocks } from './hot-blocks/hot-blocks.ts'
 
 /** What is read when Prometheus scrapes. Without `redis`, its metric is left out. */
 export interface MetricSources {
-  /** the product's version */
   readonly version: string
   readonly replicas: Pick<ReplicaSet, 'all'>
   readonly hot: Pick<HotBlocks, 'load'>
-  /** chunks whose borders are known */
   readonly knownChunks: () => number
   readonly templates: Pick<TemplateBook, 'states'>
   readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined

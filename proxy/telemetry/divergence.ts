@@ -40,7 +40,6 @@ export function divergentTokens({ estimated, exact, mostEstimated, reported }: P
 export class Divergence {
   readonly #tokens = new Map<string, DivergentTokens>()
 
-  /** Notes the error of a prediction for a replica. */
   note(replica: string, off: DivergentTokens): void {
     const before = this.#tokens.get(replica) ?? off
     const mean = (of: keyof DivergentTokens): number => before[of] + (off[of] - before[of]) * share

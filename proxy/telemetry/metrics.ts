@@ -95,13 +95,9 @@ const counters = {
     'record_lost_requests_total',
     'Requests missing in the trace: the disk failed, or did not keep up',
   ],
-} as const
-
-/** Those of requests by the replica that answered them; the totals have separate names. */
-const replicaCounters = {
-  requests: ['replica_requests_total', 'Requests by replica and how they ended', 'replica', 'outcome'],
-  promptTokens: ['replica_prompt_tokens_total', 'Prompt tokens as the engine counted them', 'replica'],
-  cachedTokens: ['replica_cached_tokens_total', 'Prompt tokens served from cache', 'replica'],
+  replicaRequests: ['replica_requests_total', 'Requests by replica and how they ended', 'replica', 'outcome'],
+  replicaPromptTokens: ['replica_prompt_tokens_total', 'Prompt tokens as the engine counted them', 'replica'],
+  replicaCachedTokens: ['replica_cached_tokens_total', 'Prompt tokens served from cache', 'replica'],
 } as const
 
 /** Each histogram, with its buckets in front of its labels. */
@@ -119,10 +115,7 @@ const histograms = {
     'Predicted less reported cached tokens of a request, without sign',
     'divergentTokens',
   ],
-} as const
-
-const replicaHistograms = {
-  timeToFirstToken: [
+  replicaTimeToFirstToken: [
     'replica_time_to_first_token_seconds',
     'Time from the request to the first bytes of its answer',
     'tokenSeconds',
@@ -156,15 +149,14 @@ interface Tally<Labels> {
 
 /** What is measured (docs/operations.md); `registry` writes the text for Prometheus. We define all label values. */
 export interface Metrics
-  extends Omit<Counters<typeof counters>, 'requests' | 'skipped' | 'failOpen'>,
+  extends Omit<Counters<typeof counters>, 'requests' | 'replicaRequests' | 'skipped' | 'failOpen'>,
     Histograms<typeof histograms>,
     Readonly<Record<keyof typeof gauges, Gauge>> {
   readonly registry: Registry
   readonly requests: Tally<{ route: string; outcome: Outcome }>
   readonly skipped: Tally<{ reason: SkippedReason }>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
-  readonly byReplica: Omit<Counters<typeof replicaCounters>, 'requests'> &
-    Histograms<typeof replicaHistograms> & { readonly requests: Tally<{ replica: string; outcome: Outcome }> }
+  readonly replicaRequests: Tally<{ replica: string; outcome: Outcome }>
   readonly usage: CallerUsage
 }
 
@@ -192,7 +184,6 @@ export function createMetrics(sources: MetricSources): Metrics {
     ...makeAll(gauges, gauge),
     ...makeAll(counters, count),
     ...makeAll(histograms, measure),
-    byReplica: { ...makeAll(replicaCounters, count), ...makeAll(replicaHistograms, measure) },
   } as unknown as Metrics
   beginAtZero(metrics)
   return metrics
@@ -216,4 +207,22 @@ function beginAtZero(metrics: Metrics): void {
   for (const reason of skippedReasons) metrics.skipped.inc({ reason }, 0)
   for (const reason of failOpenReasons) metrics.failOpen.inc({ reason }, 0)
   for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)
+}
+
+/** The label under which the counts of all replicas that are gone go on, so that sums do not fall. */
+const gone = 'gone'
+
+/** Removes the series of a replica that is gone. What its counters have counted is kept under `replica="gone"`. */
+export async function forgetReplica(registry: Registry, replica: string): Promise<void> {
+  for (const { name } of await registry.getMetricsAsJSON()) {
+    const metric = registry.getSingleMetric(name)
+    if (!(metric instanceof Counter || metric instanceof Gauge || metric instanceof Histogram)) continue
+    const { values } = await metric.get()
+    for (const { labels, value } of values) {
+      if (labels.replica !== replica) continue
+      const { le: _, ...own } = labels as Record<string, string | number>
+      if (metric instanceof Counter && value > 0) metric.inc({ ...own, replica: gone }, value)
+      metric.remove(own)
+    }
+  }
 }

@@ -139,17 +139,10 @@ function placeOf(set: NotedPrompt['set'], text: number): Pick<Shape, 'role' | 'c
 }
 
 /** Returns the longest text that is not the assistant's; -1 if there is none. */
-function longestOf(set: NotedPrompt['set']): number {
-  let longest = -1
-  for (const { messages } of set.prompts) {
-    for (const { role, texts } of messages) {
-      if (role === 'assistant') continue
-      for (const text of texts) {
-        if (longest < 0 || set.texts[text]!.text.length > set.texts[longest]!.text.length) longest = text
-      }
-    }
-  }
-  return longest
+function longestOf({ prompts, texts }: NotedPrompt['set']): number {
+  const asked = prompts.flatMap(({ messages }) => messages.filter(({ role }) => role !== 'assistant'))
+  const lengthOf = (text: number): number => texts[text]?.text.length ?? -1
+  return asked.flatMap((message) => message.texts).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), -1)
 }
 
 const roles = new Set(['system', 'developer', 'user', 'tool', 'function', 'documents'])

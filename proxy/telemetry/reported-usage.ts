@@ -1,6 +1,5 @@
 import type { Usage } from '#engine-adapters/read-usage.ts'
 
-/** The usage that the engine reports. */
 export type ReportedUsage = Pick<Usage, 'promptTokens' | 'cachedTokens'> & Partial<Usage>
 
 /** Returns the tokens that were found nowhere; only for engines that reuse KV at any position. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { PageUsage } from '#engine-adapters/read-usage.ts'
-import { tenantName } from '../access/tenant.ts'
+import { tenantName } from '../access/tenancy.ts'
 import type { FailOpenReason, Outcome } from '../common/reasons.ts'
 import { tooLarge } from '../http/bounds/work-limits.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -12,7 +12,6 @@ import { coldTokens, type ReportedUsage } from './reported-usage.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
-/** What is reported of the decision for a request. */
 export type DecidedRequest = Pick<
   Decision,
   | ('blocks' | 'moved' | 'deduplicated' | 'skipped' | 'fault' | 'timing' | 'sent')
@@ -23,7 +22,6 @@ export type DecidedRequest = Pick<
 interface TellingRequest {
   readonly id: string
   readonly model?: string | undefined
-  /** the number of known chunks in its prompt */
   readonly knownChunks?: number
 }
 
@@ -159,12 +157,11 @@ export class RequestTelemetry {
     this.#firstByteAt = this.#to.now()
     if (!this.#decided) return
     const seconds = (this.#firstByteAt - this.#received) / 1000
-    const { timeToFirstToken, byReplica } = this.#to.metrics
+    const { timeToFirstToken, replicaTimeToFirstToken } = this.#to.metrics
     timeToFirstToken.observe(seconds)
-    if (this.#admitted) byReplica.timeToFirstToken.observe({ replica: this.#admitted.replica }, seconds)
+    if (this.#admitted) replicaTimeToFirstToken.observe({ replica: this.#admitted.replica }, seconds)
   }
 
-  /** The engine reported its usage. */
   used(usage: ReportedUsage): void {
     const { metrics, divergence } = this.#to
     const { promptTokens, cachedTokens } = usage
@@ -173,7 +170,7 @@ export class RequestTelemetry {
     if (this.#caller) metrics.usage.note(this.#caller, { prompt_tokens: promptTokens, cached_tokens, reused_tokens })
     metrics.promptTokens.inc(promptTokens)
     const replica = this.#admitted?.replica
-    if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
+    if (replica !== undefined) metrics.replicaPromptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
     this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
@@ -182,7 +179,7 @@ export class RequestTelemetry {
     if (usage.pages) countPages(metrics, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
-    if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
+    if (replica !== undefined) metrics.replicaCachedTokens.inc({ replica }, cachedTokens)
     if (!this.#decided?.sent.length || !this.#admitted) return
     const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided
     const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
@@ -210,7 +207,7 @@ export class RequestTelemetry {
     const outcome: Outcome = ending === 'finished' && answer.statusCode >= 400 ? 'engine_error' : ending
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
-    if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
+    if (this.#admitted) metrics.replicaRequests.inc({ replica: this.#admitted.replica, outcome })
     const isCounted = this.#admitted !== undefined || outcome === 'rate_limited'
     if (this.#caller && isCounted) metrics.usage.note(this.#caller, this.#callsOf(outcome))
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)

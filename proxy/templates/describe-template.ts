@@ -1,4 +1,4 @@
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import { mayMove, type Template, type TemplateState } from './template.ts'
 import type { TemplateBook } from './template-book.ts'
 

@@ -1,4 +1,4 @@
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
 import { isOfSystem, wordsOutside } from '../prompt/places/mark-spoken-of.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { digestOf, toBlockId } from '#index/context-block.ts'
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { describeTemplates } from './describe-template.ts'
 import type { LearntTemplate } from './learner/learnt-template.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'

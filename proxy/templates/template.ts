@@ -1,4 +1,4 @@
-import type { Mode } from '../common/settings.ts'
+import type { Mode } from '../common/request-options.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
 import { type GainedList, TemplateGain } from './template-gain.ts'

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { ConfigError } from '#proxy/common/errors.ts'
+import type { Mode } from '#proxy/common/request-options.ts'
 import { readPriority } from '#proxy/common/request-options.ts'
-import type { Mode } from '#proxy/common/settings.ts'
 import type { Config, EngineSettings } from '#proxy/config/config.ts'
-import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
-import { argument, atLeast } from '#proxy/config/sources/command-arguments.ts'
+import { argument, atLeast, readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 
 interface BatchFlags {
   engine?: EngineSettings[]
@@ -91,7 +90,7 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
 async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<Config> {
   const { createConfigSource } = await import('#proxy/config/sources/config-source.ts')
   const { toFlagLayer } = await import('#proxy/config/sources/serve-flags.ts')
-  const { toConfig } = await import('#proxy/config/to-config.ts')
+  const { toConfig } = await import('#proxy/config/config.ts')
   const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }) })
   const source = createConfigSource({ file, environment: process.env, flags })
   const { settings } = source.load()

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readEngine } from '#proxy/config/read-arguments.ts'
-import { argument, atLeast } from '#proxy/config/sources/command-arguments.ts'
+import { argument, atLeast, readEngine } from '#proxy/config/read-arguments.ts'
 import { type PassName, passes, passNames } from './passes.ts'
 import type { CompareOptions } from './run-compare.ts'
 

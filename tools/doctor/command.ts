@@ -3,10 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ConfigError } from '#proxy/common/errors.ts'
 import { readAdminToken } from '#proxy/config/ask-admin.ts'
 import type { EngineSettings } from '#proxy/config/config.ts'
-import { findEngineFaults } from '#proxy/config/faults/find-engine-faults.ts'
-import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
+import { findEngineFaults } from '#proxy/config/faults/find-contradictions.ts'
+import { argument, readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
-import { argument } from '#proxy/config/sources/command-arguments.ts'
 import type { DoctorOptions, DoctorReport } from './finding.ts'
 
 interface DoctorFlags {

@@ -1,5 +1,5 @@
 import { statusOf } from '#proxy/common/errors.ts'
-import { withoutPassword } from '#proxy/config/without-password.ts'
+import { withoutPassword } from '#proxy/config/read-arguments.ts'
 import { endlessHops } from '#proxy/http/forwarded-headers.ts'
 import { EngineConnection } from '../engine-connection.ts'
 import { checkPrompt, samplePrompt } from './check-prompt.ts'

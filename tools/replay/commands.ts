@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { atLeast, readCapacity } from '#proxy/config/sources/command-arguments.ts'
+import { atLeast, readCapacity } from '#proxy/config/read-arguments.ts'
 import { type PolicyName, policyNames } from './policies/policy.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 

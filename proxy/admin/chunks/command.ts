@@ -7,10 +7,8 @@ import type { GivenChunk, PutReport } from '../../chunks/known-chunks.ts'
 import { ConfigError, ProxyError } from '../../common/errors.ts'
 import { splitLines } from '../../common/json/split-lines.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
-import { readUrl } from '../../config/read-arguments.ts'
-import { argument } from '../../config/sources/command-arguments.ts'
-import { checkProxy } from './check-proxy.ts'
-import { preprocess } from './preprocess.ts'
+import { argument, readUrl } from '../../config/read-arguments.ts'
+import { checkProxy, preprocess } from './preprocess.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
 interface Options {

@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../config/without-password.ts'
+import { withoutPassword } from '../../config/read-arguments.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
 import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
 import { type FullReuseReport, toReport } from '../../replicas/reports/reuse-report.ts'

@@ -4,10 +4,9 @@ import type { Counts } from './read-counts.ts'
 export type Sample = Counts & { readonly at: number }
 
 interface HistoryOptions {
-  /** reads the counters */
-  readonly read: () => Promise<Counts>
+  read(): Promise<Counts>
   /** milliseconds since 1970 */
-  readonly now: () => number
+  now(): number
   readonly intervalMilliseconds?: number
   /** samples kept; the oldest are dropped first */
   readonly capacity?: number
@@ -15,18 +14,16 @@ interface HistoryOptions {
 
 /** Samples of the counters over the last hour, in memory, for the dashboard. */
 export class History {
-  readonly intervalMilliseconds: number
-  readonly #read: () => Promise<Counts>
-  readonly #now: () => number
-  readonly #capacity: number
+  readonly #options: Required<HistoryOptions>
   readonly #samples: Sample[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ read, now, intervalMilliseconds = 10_000, capacity = 360 }: HistoryOptions) {
-    this.intervalMilliseconds = intervalMilliseconds
-    this.#read = read
-    this.#now = now
-    this.#capacity = capacity
+  constructor(options: HistoryOptions) {
+    this.#options = { intervalMilliseconds: 10_000, capacity: 360, ...options }
+  }
+
+  get intervalMilliseconds(): number {
+    return this.#options.intervalMilliseconds
   }
 
   /** Takes a sample now and at every interval, without keeping the process alive. */
@@ -46,7 +43,7 @@ export class History {
     const sample = await this.#take()
     while (this.#samples.length > 0 && this.#samples.at(-1)!.at >= sample.at) this.#samples.pop()
     this.#samples.push(sample)
-    if (this.#samples.length > this.#capacity) this.#samples.shift()
+    if (this.#samples.length > this.#options.capacity) this.#samples.shift()
   }
 
   /** The stored samples, oldest first, and a current one. */
@@ -56,7 +53,7 @@ export class History {
   }
 
   async #take(): Promise<Sample> {
-    const counts = await this.#read()
-    return { at: this.#now(), ...counts }
+    const counts = await this.#options.read()
+    return { at: this.#options.now(), ...counts }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Bucket, latenciesBetween } from './latencies.ts'
+import { type Bucket, latenciesBetween } from './read-counts.ts'
 
 const bounds = [0.001, 0.01, 0.1, Number.POSITIVE_INFINITY]
 const bucketsOf = (seconds: readonly number[]): Bucket[] =>

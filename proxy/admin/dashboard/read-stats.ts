@@ -7,8 +7,7 @@ import type { RecentPrompts } from '../../telemetry/recent-prompts.ts'
 import type { TemplateDescription } from '../../templates/describe-template.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
 import type { History, Sample } from './history.ts'
-import { latenciesBetween } from './latencies.ts'
-import { readByLabel, readValues } from './read-counts.ts'
+import { latenciesBetween, readByLabel, readValues } from './read-counts.ts'
 
 interface StatsSources {
   readonly registry: Registry

@@ -1,3 +1,5 @@
+import { getOrMake } from '#index/get-or-make.ts'
+
 /** A stretch of a text; `end` is exclusive. */
 export interface Span {
   readonly start: number
@@ -74,21 +76,13 @@ export class SpanFinder {
   find(path: readonly (string | number)[]): Span {
     let span: Span = { start: valueStart(this.#json), end: this.#json.length }
     for (const step of path) {
-      span = typeof step === 'string' ? this.#membersAt(span.start).get(step)! : this.#elementsAt(span.start)[step]!
+      const { start } = span
+      span =
+        typeof step === 'string'
+          ? getOrMake(this.#members, start, () => memberSpans(this.#json, start)).get(step)!
+          : getOrMake(this.#elements, start, () => elementSpans(this.#json, start))[step]!
     }
     return span
-  }
-
-  #membersAt(start: number): Map<string, Span> {
-    const members = this.#members.get(start) ?? memberSpans(this.#json, start)
-    this.#members.set(start, members)
-    return members
-  }
-
-  #elementsAt(start: number): Span[] {
-    const elements = this.#elements.get(start) ?? elementSpans(this.#json, start)
-    this.#elements.set(start, elements)
-    return elements
   }
 }
 

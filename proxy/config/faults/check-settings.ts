@@ -1,7 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { ownSchemas } from '../../common/json/json-value.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
-import { findNearestName } from './find-nearest-name.ts'
 
 /** The path to a setting, as in `['engines', 1, 'kind']`. */
 export type SettingPath = readonly (string | number)[]
@@ -94,4 +93,51 @@ function readPointer(pointer: string): (string | number)[] {
     .split('/')
     .slice(1)
     .map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')))
+}
+
+/** Writes a path as in `engines[1].kind`; names with unusual characters are quoted. */
+export function writePath(path: SettingPath): string {
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${writeName(key)}`)).join('')
+}
+
+/** Writes a fault on one line, whatever its values contain: where it was set, which setting, what is wrong. */
+export function writeFault({ path, reason }: SettingFault, place?: string): string {
+  return oneLine([place, writePath(path), reason].filter((part) => part !== undefined && part !== '').join(': '))
+}
+
+/** Replaces line breaks, and control characters that a terminal would obey, by spaces. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
+}
+
+function writeName(name: string): string {
+  return /^[\w-]{1,64}$/.test(name) ? name : JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
+}
+
+/** A name that differs in more than this share of its letters is not suggested. */
+const furthestShare = 0.4
+
+/** Returns the known name with the fewest edits from this one; undefined if none is similar enough. */
+export function findNearestName(name: string, known: Iterable<string>): string | undefined {
+  let nearest: string | undefined
+  let least = Math.ceil(name.length * furthestShare)
+  for (const candidate of known) {
+    const distance = countEdits(name, candidate)
+    if (distance < least) [nearest, least] = [candidate, distance]
+  }
+  return nearest
+}
+
+/** Counts the letters to insert, delete or replace (Levenshtein). */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
 }

@@ -1,11 +1,12 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { readPeers } from '../../access/tenancy.ts'
 import { readOptions } from '../../common/request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
 import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'
-import { readListenAddress } from '../read-arguments.ts'
+import { hasQuery, isHttpUrl, queryFault, readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
-import { findEngineFaults } from './find-engine-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
 export function findContradictions(settings: WrittenConfig): SettingFault[] {
@@ -103,4 +104,52 @@ function frameFaults({ behind_history: frames }: WrittenConfig['hygiene']): Sett
     if (words.length <= 2 && words.every((part) => part.trim() !== '')) return []
     return [{ path: ['hygiene', 'behind_history', i], reason: 'has to have words, and at most one {any} between them' }]
   })
+}
+
+/** Addresses that an engine can listen on, but that nobody can connect to from elsewhere. */
+const anywhere = ['*', '0.0.0.0', '[::]']
+/** The kinds of engines whose events can be followed, as they are written. */
+const publishing = engineKinds.filter((kind) => adapterFor(kind).publishesEvents).map((kind) => `kind=${kind}`)
+const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
+
+/** Finds what cannot be used in an engine's addresses and kind, each with the setting at fault. */
+export function findEngineFaults(engine: EngineSettings): [key: string, reason: string][] {
+  const { url, kind = 'openai', events, replay, tls } = engine
+  const faults: [string, string][] = []
+  const inUrl = urlFault(engine)
+  if (inUrl !== undefined) faults.push(['url', inUrl])
+  if (replay !== undefined && events === undefined)
+    faults.push(['replay', 'needs `events` beside it: say where the engine publishes them'])
+  for (const [key, place] of Object.entries({ events, replay })) {
+    const reason = place === undefined ? undefined : placeFault(place, url)
+    if (reason !== undefined) faults.push([key, reason])
+  }
+  if (events !== undefined && !adapterFor(kind).publishesEvents)
+    faults.push(['events', `need ${publishing.join(' or ')}: say which of them the engine is`])
+  if (tls && !url.startsWith('https:')) faults.push(['tls', 'needs a url that begins with https://'])
+  return faults
+}
+
+function urlFault({ url, discover }: EngineSettings): string | undefined {
+  if (!isHttpUrl(url)) return `'${url}' is not a URL: write http://HOST:PORT`
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '')
+    return 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'
+  if (hasQuery(url)) return queryFault
+  // not of the URL, which leaves out the usual port
+  const namesPort = discover === 'srv' && /^[^/]*\/\/[^/]*:\d+(\/|$)/.test(url)
+  return namesPort ? 'has a port, which SRV records name: leave it out' : undefined
+}
+
+/** Finds what is wrong with an address: ZeroMQ throws for some of these, and never connects to the others. */
+function placeFault(place: string, engineUrl: string): string | undefined {
+  const [, host = '', port = ''] = /^tcp:\/\/(.*):(\d+)$/.exec(place) ?? []
+  const name = isHttpUrl(engineUrl) ? new URL(engineUrl).hostname : 'HOST'
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535
+  const example = `as in tcp://${name}:${isPort ? port : 5557}`
+  if (anywhere.includes(host)) return `'${host}' is where the engine listens: write the host where it runs, ${example}`
+  if (!hostPattern.test(host))
+    return `'${host}' is neither a host name nor an address: write where the engine runs, ${example}`
+  if (!isPort) return `${port} is not a port: write one from 1 to 65535, ${example}`
+  return undefined
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Subscriber } from 'zeromq'
 import type { EngineSettings } from '../config.ts'
-import { findEngineFaults } from './find-engine-faults.ts'
+import { findEngineFaults } from './find-contradictions.ts'
 
 const faultsOf = (settings: Partial<EngineSettings>): string[] =>
   findEngineFaults({ url: 'http://gpu-0:8000', kind: 'vllm', ...settings }).map(([key, reason]) => `${key}: ${reason}`)

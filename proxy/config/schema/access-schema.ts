@@ -30,7 +30,6 @@ const keySchema: SettingSchema = {
   },
 }
 
-/** Describes a file of API keys. */
 export const keysFileSchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,

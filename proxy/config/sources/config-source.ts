@@ -1,17 +1,22 @@
 import { ConfigError } from '../../common/errors.ts'
-import type { Config, WrittenConfig } from '../config.ts'
-import { fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
-import { findContradictions } from '../faults/find-contradictions.ts'
-import { writeFault } from '../faults/write-fault.ts'
-import { configSchema } from '../schema/config-schema.ts'
+import {
+  type Config,
+  type EngineConfig,
+  type EngineSettings,
+  toConfig,
+  toEngines,
+  type WrittenConfig,
+} from '../config.ts'
+import { checkSettings, fillDefaults, type SettingFault, writeFault } from '../faults/check-settings.ts'
+import { engineFaults, findContradictions } from '../faults/find-contradictions.ts'
+import { configSchema, engineSchema } from '../schema/config-schema.ts'
+import type { SettingSchema } from '../schema/setting-schema.ts'
 import { mergeSettings, valueAt } from '../setting-values.ts'
-import { toConfig } from '../to-config.ts'
 import { readEnvironment } from './read-environment.ts'
 import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 
 export interface LoadedConfig {
   readonly settings: WrittenConfig
-  /** files that hold secrets of the environment */
   readonly secretFiles: readonly string[]
   /** why some of these could not be read, so that the secret read before stays */
   readonly staleFiles: readonly string[]
@@ -74,11 +79,34 @@ function combine(layers: readonly SettingsLayer[]): WrittenConfig {
 
 /** Names where each faulty setting was set. If only flags are at fault, the exit code says wrong usage. */
 function toError(faults: readonly SettingFault[], layers: readonly SettingsLayer[]): ConfigError {
-  const placed = faults.map((fault) => ({ fault, layer: layerOf(fault.path, layers) }))
+  const placed = faults.map((fault) => {
+    return { fault, layer: layers.find(({ settings }) => valueAt(settings, fault.path) !== undefined) }
+  })
   const lines = placed.map(({ fault, layer }) => writeFault(fault, layer?.locate(fault.path)))
   return new ConfigError(lines.join('\n'), placed.every(({ layer }) => layer?.isCommandLine) ? 2 : 1)
 }
 
-function layerOf(path: SettingPath, layers: readonly SettingsLayer[]): SettingsLayer | undefined {
-  return layers.find(({ settings }) => valueAt(settings, path) !== undefined)
+/** Each engine that joins takes time on the event loop. */
+export const mostEngines = 256
+
+const schema: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['engines'],
+  properties: { engines: { type: 'array', items: engineSchema, minItems: 1 } },
+}
+
+/**
+ * Reads `{"engines": […]}`, with engines as in the configuration. `sharedKey`: the key of those without one. Throws a
+ * ConfigError with a line for each fault.
+ */
+export function readEngines(value: unknown, sharedKey: string | undefined): EngineConfig[] {
+  const engines = (value as { engines?: unknown } | null)?.engines
+  // before each of them is checked
+  if (Array.isArray(engines) && engines.length > mostEngines)
+    throw new ConfigError(`engines: at most ${mostEngines} can be named, not ${engines.length}`)
+  const mistyped = checkSettings(schema, value)
+  const faults = mistyped.length > 0 ? mistyped : engineFaults((value as { engines: EngineSettings[] }).engines)
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => writeFault(fault, undefined)).join('\n'))
+  return toEngines((value as { engines: EngineSettings[] }).engines, sharedKey)
 }

@@ -1,12 +1,15 @@
 import { ConfigError } from '../../common/errors.ts'
-import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
-import { findNearestName } from '../faults/find-nearest-name.ts'
-import { oneLine, writeFault, writePath } from '../faults/write-fault.ts'
+import {
+  checkSettings,
+  findNearestName,
+  oneLine,
+  type SettingPath,
+  writeFault,
+  writePath,
+} from '../faults/check-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt } from '../setting-values.ts'
-import type { SettingsLayer } from './read-settings-file.ts'
-import { readSmallFile } from './read-small-file.ts'
-import { readYaml } from './read-yaml.ts'
+import { readSmallFile, readYaml, type SettingsLayer } from './read-settings-file.ts'
 
 const prefix = 'REPRISE_'
 /** Settings that may also be in a file, whose path is in a variable with this ending. */

@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '../config.ts'
-import type { SettingPath } from '../faults/check-settings.ts'
-import { writePath } from '../faults/write-fault.ts'
-import { readEngine } from '../read-arguments.ts'
+import { type SettingPath, writePath } from '../faults/check-settings.ts'
+import { argument, readEngine } from '../read-arguments.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt, valueAt } from '../setting-values.ts'
-import { argument } from './command-arguments.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 
 /** The flags of `reprise serve` as given; the defaults come from the schema. */
@@ -56,7 +54,6 @@ export function addServeFlags(command: Command): Command {
   return command
 }
 
-/** The settings that were given as flags. */
 export function toFlagLayer(given: ServeFlags): SettingsLayer {
   const settings: Record<string, unknown> = {}
   for (const [option, ...path] of flags) {

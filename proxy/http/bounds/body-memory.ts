@@ -122,7 +122,6 @@ export class MemoryRelease {
   }
 }
 
-/** Collects all garbage at once. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -5,7 +5,6 @@ import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 import { spliceBytes } from '../bounds/whole-body.ts'
 
-/** The model that a body names. */
 interface ModelName {
   readonly name: string
   /** Returns the body with another model named; everything else is as received. */
@@ -92,7 +91,6 @@ function checkLength({ start, end }: Span): void {
   throw tooLongName()
 }
 
-/** The error for a model's name that is not read. */
 export function tooLongName(): ProxyError {
   return new ProxyError('invalid_body', `The model's name is longer than ${longestName} bytes: send a shorter one.`)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BoundedBody, readWithinLimits } from './read-within-limits.ts'
+import { type BoundedBody, readWithinLimits } from './read-received.ts'
 
 const limits = { bytes: 1_000_000, texts: 1_000, milliseconds: 50 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Sender, type SendOptions, userMessage } from '../sender.fixture.ts'
-import { type Border, findBorders } from './find-borders.ts'
+import { type Border, findBorders } from './border-positions.ts'
 
 const words = (name: string): string => Array.from({ length: 200 }, (_, i) => `${name}${i}`).join(' ')
 const chat = (question: string, ...blocks: string[]) => ({ messages: [userMessage(question, ...blocks.map(words))] })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Sender, type SendOptions } from '../sender.fixture.ts'
-import { findQuestionInFront } from './find-question-in-front.ts'
+import { findQuestionInFront } from '../to-engine-request.ts'
 
 const words = (name: string): string => Array.from({ length: 60 }, (_, i) => `${name}${i}`).join(' ')
 const documents = (...names: string[]): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blocksNamed, describeHotBlocks } from './hot-blocks.contract.ts'
-import { MemoryHotBlocks } from './memory-hot-blocks.ts'
+import { MemoryHotBlocks } from './hot-blocks.ts'
 
 describeHotBlocks('in memory', (capacity) => new MemoryHotBlocks(capacity))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTracing } from './create-tracing.ts'
-import { spanAttributes } from './span-attributes.ts'
+import { spanAttributes } from './tracing.ts'
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
 

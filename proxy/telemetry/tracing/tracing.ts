@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import {
+  type Attributes,
   type Context,
   defaultTextMapGetter,
   defaultTextMapSetter,
@@ -15,7 +16,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
-import { isCutShort, operationOf, spanAttributes, type TracedRequest } from './span-attributes.ts'
+import type { RequestRecord } from '../access-log.ts'
+import type { ReportedUsage } from '../reported-usage.ts'
 
 const propagator = new W3CTraceContextPropagator()
 /** The longest time that an unresponsive collector may delay the end of the process. */
@@ -30,7 +32,9 @@ export class Tracing {
   readonly #tracer: Tracer
 
   constructor(version: string, warn: (message: string) => void) {
-    setGlobalErrorHandler((error) => warn(`Traces were not sent: ${messageOf(error)}`))
+    setGlobalErrorHandler((error) =>
+      warn(`Traces were not sent: ${String((error as { message?: unknown } | undefined)?.message ?? error)}`),
+    )
     const standard = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'reprise', [ATTR_SERVICE_VERSION]: version })
     this.#provider = new BasicTracerProvider({
       resource: standard.merge(detectResources({ detectors: [envDetector] })),
@@ -102,8 +106,50 @@ export class RequestSpan {
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error || (typeof error === 'object' && error !== null && 'message' in error)
-    ? String(error.message)
-    : String(error)
+/** A request that has ended, with what its line in the log leaves out. */
+export interface TracedRequest extends RequestRecord {
+  /** the kind of engine, as in `vllm` */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly usage: Pick<ReportedUsage, 'completionTokens'> | undefined
+}
+
+/** Longer names, which clients choose, are cut off here. */
+const longestName = 200
+
+/** Returns a route's operation in OpenTelemetry's conventions for generative AI; undefined if it is passed through. */
+export function operationOf(route: string): string | undefined {
+  if (route === 'completions' || route === 'generate') return 'text_completion'
+  return route === 'pass_through' ? undefined : 'chat'
+}
+
+/** Whether the engine gave no complete answer. Its error answers are complete: their status shows the error. */
+export function isCutShort({ outcome }: TracedRequest): boolean {
+  return outcome !== 'finished' && outcome !== 'engine_error'
+}
+
+/** What is called as in the log. */
+const own = [
+  ...(['request_id', 'tenant', 'key', 'replica', 'outcome', 'blocks', 'moved', 'deduplicated', 'skipped'] as const),
+  ...(['predicted_cached_tokens', 'reused_tokens', 'recomputed_tokens', 'cold_tokens'] as const),
+  ...(['listed_pages', 'all_pages', 'page_choices', 'page_backtracks'] as const),
+]
+
+/** Returns a request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text. */
+export function spanAttributes(record: TracedRequest): Attributes {
+  const failed = isCutShort(record)
+  const attributes: Record<string, string | number | undefined> = {
+    'http.request.method': record.route === 'pass_through' ? undefined : 'POST',
+    'http.response.status_code': record.status,
+    'error.type': failed ? record.outcome : (record.status ?? 0) >= 400 ? String(record.status) : undefined,
+    'gen_ai.operation.name': operationOf(record.route),
+    'gen_ai.provider.name': record.provider,
+    'gen_ai.request.model': record.model?.slice(0, longestName),
+    'gen_ai.usage.input_tokens': record.prompt_tokens,
+    'gen_ai.usage.output_tokens': record.usage?.completionTokens,
+    'gen_ai.usage.cache_read.input_tokens': record.cached_tokens,
+    ...Object.fromEntries(own.map((name) => [`reprise.${name}`, record[name]])),
+    'reprise.time_to_first_byte_ms': record.ttft_ms,
+  }
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }

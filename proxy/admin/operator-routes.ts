@@ -1,0 +1,162 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context, Hono } from 'hono'
+import { isObject } from '#engine-adapters/json-object.ts'
+import type { KnownChunks } from '../chunks/known-chunks.ts'
+import { bytesPerChunk } from '../chunks/table/chunk-table.ts'
+import { ProxyError } from '../common/errors.ts'
+import { parseJson } from '../common/json/json-value.ts'
+import type { Mode } from '../common/request-options.ts'
+import type { Settings } from '../config/config.ts'
+import { readBody } from '../http/read-body.ts'
+import type { PinKeeper } from '../idle/pins/pin-keeper.ts'
+import { describeTemplate, describeTemplates, type TemplateDescription } from '../templates/describe-template.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
+import type { AdminLog } from './admin-log.ts'
+import { readChunks } from './chunks/read-chunks.ts'
+
+/** The control plane, to which routes are added. */
+export type AdminApp = Hono<{ Bindings: HttpBindings }>
+
+/** Reads a request's body as JSON. Throws `body_too_large` and `invalid_body`. */
+export async function readJson({ env }: Context<{ Bindings: HttpBindings }>, limit: number): Promise<unknown> {
+  return parseJson((await readBody(env.incoming, { limit })).toString())
+}
+
+interface ChunkRegister {
+  readonly chunks: KnownChunks
+  readonly settings: () => Pick<Settings, 'limits' | 'learn'>
+  /** null: no known chunk was ever found in a prompt */
+  readonly secondsSinceMatch: () => number | null
+}
+
+/** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
+export function addChunkRoutes(
+  app: AdminApp,
+  { chunks, settings, secondsSinceMatch }: ChunkRegister,
+  log: Pick<AdminLog, 'changed'>,
+): void {
+  app.get('/v1/chunks', (c) =>
+    c.json({
+      chunks: chunks.size,
+      ...chunks.sizes(),
+      capacity: chunks.capacity,
+      bytes: chunks.size * bytesPerChunk,
+      learns: settings().learn,
+      last_match_seconds_ago: secondsSinceMatch(),
+    }),
+  )
+  app.put('/v1/chunks', async (c) => {
+    const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
+    const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
+    if (chunks.capacity === 0) {
+      throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
+    }
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const report = await chunks.put(given.chunks, tenant)
+    log.changed(c.env.incoming, { tenant, ...report })
+    return c.json({ ...report, chunks: chunks.size })
+  })
+  app.delete('/v1/chunks', async (c) => {
+    const body = (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
+    const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const isNamed = given.ids !== undefined || given.texts !== undefined
+    if (body.trim() !== '' && !isNamed && tenant === undefined) throw invalid()
+    const isAll = tenant === undefined && !isNamed
+    const forgotten = isAll ? chunks.clear() : chunks.forget(tenant, given)
+    log.changed(c.env.incoming, { tenant, forgotten })
+    return c.json({ forgotten, chunks: chunks.size })
+  })
+}
+
+/** Reads `{"ids"?:[…],"texts"?:[…],"tenant"?}`, or chunks as they were registered. */
+function readForgotten(body: unknown): { ids?: string[]; texts?: string[]; tenant?: string } {
+  if (!isObject(body)) throw invalid()
+  const { ids, texts, chunks, tenant } = body
+  const given = Array.isArray(chunks) && chunks.every(isObject) ? chunks : []
+  if (chunks !== undefined && !Array.isArray(chunks)) throw invalid()
+  if (tenant !== undefined && typeof tenant !== 'string') throw invalid()
+  const wanted = {
+    ids: [...toTexts(ids), ...given.filter(({ text }) => text === undefined).flatMap(({ id }) => toTexts([id]))],
+    texts: [...toTexts(texts), ...given.flatMap(({ text }) => (text === undefined ? [] : toTexts([text])))],
+  }
+  const isNamed = ids !== undefined || texts !== undefined || chunks !== undefined
+  return { ...(isNamed ? wanted : {}), ...(tenant === undefined ? {} : { tenant }) }
+}
+
+function toTexts(value: unknown): string[] {
+  if (value === undefined) return []
+  const isSound = Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number')
+  if (!isSound) throw invalid()
+  return value.map(String)
+}
+
+function invalid(): ProxyError {
+  return new ProxyError(
+    'invalid_body',
+    'The body has to be {"ids":[…],"texts":[…],"tenant":…}, each of which may be missing; no body at all forgets all chunks.',
+  )
+}
+
+/** Adds the routes by which people see what `cache_control` marks pin, and unpin it (docs/prompt-caching.md). */
+export function addPinRoutes(app: AdminApp, pins: PinKeeper, log: Pick<AdminLog, 'changed'>): void {
+  app.get('/v1/pins', (c) => c.json(pins.describe(), 200, { 'cache-control': 'no-store' }))
+  app.delete('/v1/pins', (c) => {
+    pins.clear()
+    log.changed(c.env.incoming, { state: 'unpinned' })
+    return c.json({ state: 'unpinned' })
+  })
+  app.delete('/v1/pins/:id', (c) => {
+    const id = c.req.param('id')
+    if (!pins.remove(id)) throw new ProxyError('not_found', `There is no pin '${id}': GET /v1/pins lists them.`)
+    log.changed(c.env.incoming, { pin: id, state: 'unpinned' })
+    return c.json({ id, state: 'unpinned' })
+  })
+}
+
+const bodyLimit = 4_096
+
+interface TemplateControl {
+  readonly templates: TemplateBook
+  readonly mode: () => Mode
+  readonly now: () => number
+}
+
+/** Adds the routes by which people see and steer templates (docs/templates.md). */
+export function addTemplateRoutes(
+  app: AdminApp,
+  { templates, mode, now }: TemplateControl,
+  log: Pick<AdminLog, 'changed'>,
+): void {
+  const describe = (id: string): TemplateDescription => {
+    const template = templates.get(id)
+    if (!template) throw unknownTemplate(id)
+    return describeTemplate(templates, template, mode(), now())
+  }
+  app.get('/v1/templates', (c) =>
+    c.json({ mode: mode(), templates: describeTemplates(templates, mode(), now()) }, 200, {
+      'cache-control': 'no-store',
+    }),
+  )
+  app.get('/v1/templates/:id', (c) => c.json(describe(c.req.param('id'))))
+  app.put('/v1/templates/:id', async (c) => {
+    const id = c.req.param('id')
+    const body = await readJson(c, bodyLimit)
+    const state = isObject(body) ? body.state : undefined
+    if (state !== 'on' && state !== 'off')
+      throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')
+    if (!templates.say(id, state)) throw unknownTemplate(id)
+    log.changed(c.env.incoming, { template: id, state })
+    return c.json({ id, state: templates.stateOf(id) })
+  })
+  app.delete('/v1/templates/:id', (c) => {
+    const id = c.req.param('id')
+    if (!templates.forget(id)) throw unknownTemplate(id)
+    log.changed(c.env.incoming, { template: id, state: 'forgotten' })
+    return c.json({ id, state: 'forgotten' })
+  })
+}
+
+function unknownTemplate(id: string): ProxyError {
+  return new ProxyError('not_found', `There is no template '${id}': GET /v1/templates lists them.`)
+}
