@@ -5,7 +5,7 @@ import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
-import { withTurnsAsReceived } from '../prompt/turns/turns-as-received.ts'
+import { withTurnsAsReceived } from '../prompt/turns/turn-memory.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 

@@ -6,6 +6,7 @@ import type { LaidOutMessage } from '../layout.ts'
 import { readWords } from '../places/judge-words.ts'
 import type { Stays } from '../places/mark-spoken-of.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
+import { asReceived } from '../turns/turn-memory.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
 /**
@@ -46,7 +47,7 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
     const past = laidOut.contexts.map(({ slots }, place) => {
       const sent = laidOut.past[place]
       const isBefore = message === first.message && place < first.place
-      return isBefore || !sent ? sent : { order: [...slots.keys()], annotation: undefined, pointers: [] }
+      return isBefore || !sent ? sent : asReceived(slots)
     })
     return { ...laidOut, past }
   })

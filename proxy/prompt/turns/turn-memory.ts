@@ -101,3 +101,19 @@ export class TurnMemory {
 function inAnyWay(name: TurnKey): TurnKey {
   return toVariantKey(name, 'any')
 }
+
+/** Returns the turns as if each had been sent as received. */
+export function withTurnsAsReceived(turns: KnownTurns): KnownTurns {
+  return {
+    recall: (turn) => {
+      const sent = turns.recall(turn)
+      if (sent?.kind === 'ordered') return { ...sent, contexts: sent.contexts.map(({ order }) => asReceived(order)) }
+      return sent?.kind === 'explicit' ? { ...sent, context: asReceived(sent.context.order) } : sent
+    },
+  }
+}
+
+/** Returns how these blocks are sent as received. */
+export function asReceived(blocks: readonly unknown[]): SentOrder {
+  return { order: [...blocks.keys()], annotation: undefined, pointers: [] }
+}
