@@ -46,7 +46,6 @@ interface LayoutState {
   /** what the request switches off: a turn is repeated as it was sent under the same options */
   readonly options: RequestOptions
   readonly store: KnownTurns
-  readonly blockTemplate: string
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly stays?: Stays | undefined
@@ -257,7 +256,6 @@ class LayoutWriter {
 
   /** Inserts the explicit blocks of a past turn again, if they are known unambiguously. */
   #restore(laidOut: LaidOutMessage, at: number, isPast: boolean, names: readonly TurnKey[]): LaidOutMessage {
-    const { blockTemplate } = this.#state
     const known = this.#memory.recallExplicit(isPast ? names : names.slice(0, 1), isPast)
     if (!known || known === 'ambiguous') {
       // merely mentioning a placeholder is no error, unless an answer was given as if blocks had been there
@@ -266,7 +264,7 @@ class LayoutWriter {
       return { ...laidOut, contexts: finish(this.#find(laidOut.message, undefined)).contexts }
     }
     const { blocks } = known
-    const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)
+    const { text, context } = placeBlocks(this.#texts[at]!, at, blocks)
     this.#texts[at] = text
     const past = known.context ? [known.context] : []
     return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
