@@ -1,14 +1,14 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import type { Span } from '../common/json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import type { CertainList } from './certain-list.ts'
+import type { CertainList, TextPart } from './certain-list.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 
 /** Converts a list found in `whole`, which may join several texts of a prompt, to a context of those texts. */
 export function toContext(
   list: ContextList & Partial<CertainList>,
   whole: string,
-  locate: (offset: number) => { text: number; start: number },
+  locate: (offset: number) => TextPart,
 ): PromptContext {
   const end = locate(list.end)
   const { positional, labelPrefix, certain } = list
@@ -21,7 +21,8 @@ export function toContext(
     contents,
     positional,
     labelPrefix,
-    annotateAt: { text: end.text, offset: list.end - end.start },
+    // a list may end in the separator between two texts
+    annotateAt: { text: end.text, offset: Math.min(list.end, end.end) - end.start },
     isResult: false,
   }
   return certain ? { certain, ...context } : context
@@ -43,7 +44,7 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
   return `${front}\0${content}\0${without(text, block.contentEnd, block.end, label)}`
 }
 
-function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
+function toSlot(block: BlockSpan, part: TextPart): ContextSlot {
   const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
   const content = shift({ start: block.contentStart, end: block.contentEnd })
   const { start, end } = shift(block)
