@@ -18,10 +18,7 @@ export interface PlacedContext {
  * Inserts a body's explicit blocks into the last text outside assistant messages that contains `{{context}}`. Throws
  * `invalid_body` if there is none, because forwarding the request would lose the blocks.
  */
-export function placeExplicitContext(
-  { prompts, texts }: PromptSet,
-  blocks: readonly string[],
-): PlacedContext {
+export function placeExplicitContext({ prompts, texts }: PromptSet, blocks: readonly string[]): PlacedContext {
   const messages = prompts.flatMap((prompt) => prompt.messages)
   const places = messages.flatMap(({ role, texts }) => (role === 'assistant' ? [] : texts))
   const at = places.findLast((place) => texts[place]!.text.includes(contextPlaceholder))

@@ -143,3 +143,19 @@ export function findOwn<Item extends { readonly start: number }>(items: readonly
   }
   return own
 }
+
+/** Reads ordered marks of a region outside fenced code. `read` returns where the next one may begin. */
+export function readOutsideFences<Item extends { readonly start: number }>(
+  marks: Marks,
+  region: Region,
+  items: readonly Item[],
+  read: (item: Item) => number,
+): void {
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  let at = region.start
+  for (const item of items) {
+    if (item.start < at) continue
+    at = fences.pass(at, item.start, region.end)
+    if (at === item.start) at = read(item)
+  }
+}

@@ -1,3 +1,4 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import { isSpace } from './find-edges.ts'
 
 /** A tag in the text. Self-closing tags are left out. */
@@ -43,31 +44,17 @@ export function findTags(text: string): Tag[] | undefined {
     if (match === null || match.at(-1) === '/') continue
     const [, closed, opened = closed] = match
     const name = opened!.toLowerCase()
-    const stack = stackOf(name, unclosed)
-    if (stack === undefined) continue
+    if (!unclosed.has(name) && unclosed.size === MOST_NAMES) continue
+    const stack = getOrMake(unclosed, name, () => [])
     const begins = beginsLine(text, at, tags.at(-1))
-    const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner: undefined }
+    const partner = closed === undefined ? undefined : stack.pop()
+    const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner }
     tags.push(tag)
-    if (tag.closing) pair(stack.pop(), tag)
-    else stack.push(tag)
+    if (partner) partner.partner = tag
+    if (!tag.closing) stack.push(tag)
     if (tags.length > MOST_TAGS) return undefined
   }
   return tags
-}
-
-/** Returns the unclosed tags of a name; undefined if there are too many names. */
-function stackOf(name: string, unclosed: Map<string, Tag[]>): Tag[] | undefined {
-  const known = unclosed.get(name)
-  if (known !== undefined || unclosed.size === MOST_NAMES) return known
-  const stack: Tag[] = []
-  unclosed.set(name, stack)
-  return stack
-}
-
-function pair(opening: Tag | undefined, closing: Tag): void {
-  if (opening === undefined) return
-  opening.partner = closing
-  closing.partner = opening
 }
 
 function beginsLine(text: string, start: number, previous: Tag | undefined): boolean {

@@ -2,8 +2,7 @@ import { groupBy } from '#index/group-by.ts'
 import { findClosing } from '../../borders/list-closings.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
-import { findOwn, type Region, startsIn } from '../../scan/find-elements.ts'
-import { FenceWalk } from '../../scan/find-fences.ts'
+import { findOwn, type Region, readOutsideFences, startsIn } from '../../scan/find-elements.ts'
 import { readLineNotes } from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
@@ -21,19 +20,14 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
   if (refused.size === forms.size) return []
   const labelled = { marks, region, lines: readLineNotes(marks.text, region), forms }
-  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   const lists: ContextList[] = []
-  let at = region.start
-  for (const label of labels) {
-    if (label.start < at || refused.has(label.form)) continue
-    // fences before a list hide labels; fences inside its blocks are content
-    at = fences.pass(at, label.start, region.end)
-    if (at > label.start) continue
-    const list = readList(labelled, label)
+  // fences before a list hide labels; fences inside its blocks are content
+  readOutsideFences(marks, region, labels, (label) => {
+    const list = refused.has(label.form) ? undefined : readList(labelled, label)
     if (list === undefined) refused.add(label.form)
     else if (!isNotes(marks.text, label, list.blocks)) lists.push(list)
-    at = list?.end ?? at
-  }
+    return list?.end ?? label.start
+  })
   return lists
 }
 

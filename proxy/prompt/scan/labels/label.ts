@@ -37,12 +37,5 @@ export function toLabelNumber(id: string): number | undefined {
   return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
 }
 
-/** Returns whether these ids are n, n+1, n+2 …, beginning with 0 or 1. */
-export function isRunning(ids: readonly (string | undefined)[]): boolean {
-  const first = toLabelNumber(ids[0] ?? '')
-  if (first === undefined || first > 1) return false
-  return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
-}
-
 /** What follows a label. Chinese, Japanese and Korean texts continue without a space. */
 export const GAP: string = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
