@@ -93,6 +93,16 @@ export function levelOf(text: string, line: number): number {
   return HEADING.exec(text)?.[1]?.length ?? 0
 }
 
+/** Returns where the first run of blank lines from here on begins, or `otherwise`. */
+export function findBlank({ blanks }: LineNotes, from: number, otherwise: number): number {
+  return blanks[findIndexFrom(blanks, from)]?.start ?? otherwise
+}
+
+/** Returns the notes that begin in this range. */
+export function notesIn({ notes }: Pick<LineNotes, 'notes'>, from: number, to: number): readonly LineNote[] {
+  return notes.slice(findIndexFrom(notes, from), findIndexFrom(notes, to))
+}
+
 /** Returns the rule right before a list, if there is one. */
 export function findRuleBefore(text: string, { notes }: LineNotes, listStart: number): string | undefined {
   const note = notes[findIndexFrom(notes, listStart) - 1]

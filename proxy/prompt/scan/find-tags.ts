@@ -47,14 +47,19 @@ export function findTags(text: string): Tag[] | undefined {
     if (!unclosed.has(name) && unclosed.size === MOST_NAMES) continue
     const stack = getOrMake(unclosed, name, () => [])
     const begins = beginsLine(text, at, tags.at(-1))
-    const partner = closed === undefined ? undefined : stack.pop()
-    const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner }
+    const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner: undefined }
     tags.push(tag)
-    if (partner) partner.partner = tag
-    if (!tag.closing) stack.push(tag)
+    if (tag.closing) pair(stack.pop(), tag)
+    else stack.push(tag)
     if (tags.length > MOST_TAGS) return undefined
   }
   return tags
+}
+
+function pair(opening: Tag | undefined, closing: Tag): void {
+  if (opening === undefined) return
+  opening.partner = closing
+  closing.partner = opening
 }
 
 function beginsLine(text: string, start: number, previous: Tag | undefined): boolean {

@@ -31,7 +31,15 @@ import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
-import { findLastRule, findRuleBefore, type LineNote, type LineNotes, levelOf } from '../../scan/find-line-notes.ts'
+import {
+  findBlank,
+  findLastRule,
+  findRuleBefore,
+  type LineNote,
+  type LineNotes,
+  levelOf,
+  notesIn,
+} from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
 
@@ -115,32 +123,24 @@ export class LastBlock {
 
   #readEnding(): Ending {
     const { text } = this.#marks
-    const { blanks } = this.#lines
     const from = this.#label.end
     const own = this.#findOwnEnd()
     if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
     const closing = this.#findClosing()
     const item = this.#itemEnd === -1 ? undefined : this.#itemEnd
     const bound = closing ?? item ?? this.#limit
-    const blank = blanks[findIndexFrom(blanks, from)]?.start ?? bound
+    const blank = findBlank(this.#lines, from, bound)
     const fence = this.#findClosingRule(bound)
     if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
-    const note = this.#findNote(findLineEnd(text, from), bound, (own) => this.#isEnd(own))
+    const note = notesIn(this.#lines, findLineEnd(text, from), bound).find((own) => this.#isEnd(own))
     const cue = note && isCue(note) ? note : undefined
     return {
       paragraph: blank < bound ? blank : undefined,
       certain: note?.start ?? (bound < this.#limit ? bound : closing),
       cue,
       closing,
-      isAnsweredFirst: cue !== undefined && isSaid(cue) && this.#findNote(cue.end, bound, asks) !== undefined,
+      isAnsweredFirst: cue !== undefined && isSaid(cue) && notesIn(this.#lines, cue.end, bound).some(asks),
     }
-  }
-
-  #findNote(from: number, to: number, test: (note: LineNote) => boolean): LineNote | undefined {
-    const { notes } = this.#lines
-    for (let at = findIndexFrom(notes, from); at < notes.length && notes[at]!.start < to; at++)
-      if (test(notes[at]!)) return notes[at]
-    return undefined
   }
 
   /** Returns where it ends by the same closing as every other block: a line with its number, or a closing quote. */
@@ -171,17 +171,11 @@ export class LastBlock {
 
   /** Returns where a rule like the one right before the list closes it. Undefined if that rule occurs elsewhere too. */
   #findClosingRule(bound: number): number | undefined {
-    const { notes } = this.#lines
     const rule = this.#openingRule
-    if (rule === undefined) return undefined
-    let closing: number | undefined
-    for (let at = findIndexFrom(notes, this.#first.start); at < notes.length && notes[at]!.start < bound; at++) {
-      const { kind, start, end } = notes[at]!
-      if (kind !== 'rule' || this.#marks.text.slice(start, end).trim() !== rule) continue
-      if (closing !== undefined || start < this.#label.end) return undefined
-      closing = start
-    }
-    return closing
+    const [closing, ...others] = notesIn(this.#lines, this.#first.start, rule === undefined ? 0 : bound).filter(
+      ({ kind, start, end }) => kind === 'rule' && this.#marks.text.slice(start, end).trim() === rule,
+    )
+    return closing && others.length === 0 && closing.start >= this.#label.end ? closing.start : undefined
   }
 
   /** Returns whether a line certainly is none of the block: the other blocks do not contain its kind. */
@@ -294,6 +288,6 @@ export class LastBlock {
   /** Returns whether only this block holds a rule, which may divide it from the prompt. */
   #holdsLoneRule(end: number): boolean {
     if (this.interior.rule || this.#region.container || this.#marks.whole) return false
-    return this.#findNote(this.#label.end + 1, end, ({ kind }) => kind === 'rule') !== undefined
+    return notesIn(this.#lines, this.#label.end + 1, end).some(({ kind }) => kind === 'rule')
   }
 }
