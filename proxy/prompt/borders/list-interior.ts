@@ -1,9 +1,8 @@
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findBlank, findLastRule, type LineNotes, notesIn } from '../scan/find-line-notes.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { asks } from './cue-lines.ts'
 import { findInnerClosings } from './list-closings.ts'
-import { findAnnouncements } from './prompt-lines.ts'
+import { asks, findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
 interface Quotes {

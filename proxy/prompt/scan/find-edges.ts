@@ -74,3 +74,9 @@ export function findIndexFrom(items: readonly { readonly start: number }[], posi
   }
   return low
 }
+
+/** Returns how a sticky pattern matches at a position. */
+export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}

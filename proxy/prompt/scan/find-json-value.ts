@@ -1,4 +1,6 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
+import { matchAt } from './find-edges.ts'
+
 /** An element of an array in JSON text. */
 export interface JsonElement {
   readonly start: number
@@ -128,8 +130,7 @@ class Reader {
   }
 
   #readLiteral(): boolean {
-    LITERAL.lastIndex = this.at
-    if (!LITERAL.test(this.#text)) return false
+    if (!matchAt(LITERAL, this.#text, this.at)) return false
     this.at = LITERAL.lastIndex
     return true
   }

@@ -1,4 +1,4 @@
-import { findLineEnd, isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
+import { findLineEnd, isBlank, isDigit, isRule, isSpace, matchAt } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
@@ -144,10 +144,8 @@ class LineReader {
     if (sign === '{' || sign === '[') values.push({ start })
     else if (sign === '"' && text.startsWith('"""', start)) quotes.push({ start })
     if (sign !== '<') return
-    BOLD.lastIndex = start
-    if (BOLD.test(text)) bolds.push({ start: BOLD.lastIndex })
-    TAGGED_VALUE.lastIndex = start
-    if (TAGGED_VALUE.test(text)) values.push({ start: TAGGED_VALUE.lastIndex })
+    if (matchAt(BOLD, text, start)) bolds.push({ start: BOLD.lastIndex })
+    if (matchAt(TAGGED_VALUE, text, start)) values.push({ start: TAGGED_VALUE.lastIndex })
   }
 
   /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */
@@ -164,8 +162,7 @@ class LineReader {
     if (own !== undefined) {
       this.#keep(own)
     } else if (isNear && mayAnnounceValue(text, colon)) {
-      ANNOUNCED_VALUE.lastIndex = start
-      if (ANNOUNCED_VALUE.test(text)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+      if (matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
     }
   }
 

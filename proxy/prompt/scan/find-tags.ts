@@ -1,5 +1,5 @@
 import { getOrMake } from '#index/get-or-make.ts'
-import { isSpace } from './find-edges.ts'
+import { isSpace, matchAt } from './find-edges.ts'
 
 /** A tag in the text. Self-closing tags are left out. */
 export interface Tag {
@@ -37,8 +37,7 @@ export function findTags(text: string): Tag[] | undefined {
   const tags: Tag[] = []
   const unclosed = new Map<string, Tag[]>()
   for (let start = text.indexOf('<'); start !== -1; start = text.indexOf('<', start)) {
-    TAG.lastIndex = start
-    const match = TAG.exec(text)
+    const match = matchAt(TAG, text, start)
     const at = start
     start = match === null ? at + 1 : TAG.lastIndex
     if (match === null || match.at(-1) === '/') continue

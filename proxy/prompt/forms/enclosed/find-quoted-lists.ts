@@ -1,5 +1,5 @@
 import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, matchAt } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { closes, type Fence } from '../../scan/find-fences.ts'
 import type { Marks, Place } from '../../scan/find-marks.ts'
@@ -134,8 +134,7 @@ export function findBoldLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
   const blocks: BlockSpan[] = []
   for (const { start } of findOwn(marks.bolds, region)) {
-    CREDIT.lastIndex = start
-    if (!CREDIT.test(text)) continue
+    if (!matchAt(CREDIT, text, start)) continue
     // the text is a single line, because the lines below it may belong to the prompt
     const lineEnd = findLineEnd(text, start)
     const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end

@@ -1,4 +1,3 @@
-import { asks, asksBefore, type CueNote, isCue, isFollowed, isSaid, mayBeInside } from '../../borders/cue-lines.ts'
 import {
   findClosing,
   findClosingLine,
@@ -20,12 +19,19 @@ import {
 } from '../../borders/list-interior.ts'
 import {
   announcesInstructions,
+  asks,
+  asksBefore,
+  type CueNote,
   endsInPrompt,
   endsInPromptLine,
   findParagraphEnd,
   holdsInstruction,
+  isCue,
+  isFollowed,
   isPromptFrom,
   isPromptHeading,
+  isSaid,
+  mayBeInside,
 } from '../../borders/prompt-lines.ts'
 import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'

@@ -1,6 +1,6 @@
 import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, matchAt } from '../../scan/find-edges.ts'
 import { findOwn, type Region, readOutsideFences } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 
@@ -54,8 +54,7 @@ function readItems(text: string, first: number, limit: number): readonly BlockSp
     const start = findContentStart(text, line, lineEnd)
     if (start === lineEnd) return items
     const end = findContentEnd(text, line, lineEnd)
-    BULLET.lastIndex = line
-    const [whole = '', indent = '', sign = ''] = BULLET.exec(text) ?? []
+    const [whole = '', indent = '', sign = ''] = matchAt(BULLET, text, line) ?? []
     // what all bullets of one list have in common: their indentation and their sign
     const own = indent + sign.replace(/^\d+/, '1')
     shape ??= own

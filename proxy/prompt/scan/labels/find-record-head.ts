@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../find-edges.ts'
 import { named } from '../words/field-names.ts'
 import { toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
@@ -135,8 +135,7 @@ interface Field {
 }
 
 function readField(text: string, at: number): Field | undefined {
-  FIELD.lastIndex = at
-  const match = FIELD.exec(text)
+  const match = matchAt(FIELD, text, at)
   return match === null ? undefined : { key: match[1]!.trimEnd(), end: at + match[0].length }
 }
 
