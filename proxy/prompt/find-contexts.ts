@@ -1,7 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
-import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { type ContextSlot, type PromptContext, toContext, unlabelled } from './body/prompt-context.ts'
 import { findOpenWords, type OpenWords } from './borders/find-open-words.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
 import { type CertainFinder, type CertainList, preferCertain, type TextPart } from './certain-list.ts'
@@ -15,7 +15,6 @@ import { judgeTask } from './places/judge-words.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
-import { toContext, unlabelled } from './to-context.ts'
 
 /** Roles whose texts may contain context blocks. Text written by the assistant is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])

@@ -134,18 +134,10 @@ class LayoutWriter {
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
-    const { contexts, unaided } = isSearched
-      ? yield* this.#find(message, this.#state.certain, isNewest)
-      : { contexts: [], unaided: undefined }
-    return {
-      message,
-      identity,
-      isPlaced,
-      holder,
-      contexts,
-      unaided,
-      digest: digestMessage(identity, message, this.#set, unaided ?? contexts),
-    }
+    const none: Pick<FoundContexts, 'contexts' | 'unaided'> = { contexts: [] }
+    const { contexts, unaided } = isSearched ? yield* this.#find(message, this.#state.certain, isNewest) : none
+    const digest = digestMessage(identity, message, this.#set, unaided ?? contexts)
+    return { message, identity, isPlaced, holder, contexts, unaided, digest }
   }
 
   *#find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): Generator<void, FoundContexts> {

@@ -1,6 +1,6 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
-import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
+import { guessApi } from '#proxy/prompt/formats/read-prompt-body.ts'
 import { askTokens } from '../engine/check-token-endpoint.ts'
 import type { EngineConnection } from '../engine/engine-connection.ts'
 import { type DoctorOptions, type Finding, ok, warning } from '../finding.ts'

@@ -1,7 +1,18 @@
 import { findContentEnd, findLineEnd, isDigit, matchAt } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
-import { BULLET, type Dress, findClosed, findNameEnd, skipColon, skipSigns, toLabel } from './dress.ts'
-import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
+import {
+  BULLET,
+  type Dress,
+  findClosed,
+  findNameEnd,
+  GAP,
+  isLabelId,
+  type Label,
+  skipColon,
+  skipSigns,
+  toLabel,
+  toLabelNumber,
+} from './label.ts'
 
 /*
  * The one grammar of labels: signs of any kind or none, then a word for a document with an id, or the name of its

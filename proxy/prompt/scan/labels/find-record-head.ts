@@ -1,8 +1,7 @@
 import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../find-edges.ts'
 import { named } from '../words/field-names.ts'
-import { toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
-import { type Label, toLabelNumber } from './label.ts'
+import { type Label, toLabel, toLabelNumber } from './label.ts'
 
 /** The fields at the beginning of a record, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 interface RecordHead {
