@@ -182,8 +182,7 @@ class LayoutWriter {
     const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
     const contexts = this.#findAsSent(read, sent, isPast)
     if (contexts.length === 0) return { ...laidOut, contexts }
-    const past = sent?.kind === 'ordered' ? sent.contexts : []
-    const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past }
+    const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past: contextsOf(sent) }
     return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
   }
 
@@ -205,7 +204,7 @@ class LayoutWriter {
     const names = nameContexts(base, text, contexts, unaided).map((digest) => toTurnKey(digest, named))
     const asked = isAnswered(text, contexts) ? contexts.length : contexts.length - 1
     const recall = (name: TurnKey, i: number): SentOrder | undefined =>
-      i < asked ? this.#memory.recallOrdered([name], true)[0] : undefined
+      i < asked ? contextsOf(this.#memory.recallTurn([name], true))[0] : undefined
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
     // a list that was not known when it was asked about was sent as received
@@ -261,6 +260,11 @@ class LayoutWriter {
     const past = known.context ? [known.context] : []
     return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
   }
+}
+
+/** Returns how the contexts of a message without explicit blocks were sent. */
+function contextsOf(sent: SentTurn | undefined): readonly SentOrder[] {
+  return sent?.kind === 'ordered' ? sent.contexts : []
 }
 
 /** Returns whether a further turn asks something after the last list of a rendered prompt. */

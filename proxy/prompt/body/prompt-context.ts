@@ -11,9 +11,9 @@ export interface ContextSlot extends Span {
   /** the block without tag, label and surrounding whitespace */
   readonly content: Span
   /** the part of the label that counts or names */
-  readonly label?: Span
+  readonly label?: Span | undefined
   /** names of fields that only rank it */
-  readonly ranks?: readonly string[]
+  readonly ranks?: readonly string[] | undefined
 }
 
 /** A slot and the content of its block. */
@@ -112,10 +112,7 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
 function toSlot(block: BlockSpan, part: TextPart): ContextSlot {
   const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
   const content = shift({ start: block.contentStart, end: block.contentEnd })
-  const { start, end } = shift(block)
-  const slot = { text: part.text, start, end, content }
-  const labelled = block.label ? { label: shift(block.label), ...slot } : slot
-  return block.ranks ? { ranks: block.ranks, ...labelled } : labelled
+  return { text: part.text, ...shift(block), content, label: block.label && shift(block.label), ranks: block.ranks }
 }
 
 /** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */

@@ -1,5 +1,5 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import type { BlockSpan } from '../context-list.ts'
+import type { ContextSlot } from '../body/prompt-context.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
@@ -162,7 +162,7 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
 }
 
 /** Returns what is in front of each block, and behind the last: a line that closes one says no more than its label. */
-export function outsideBlocks(text: string, blocks: readonly Pick<BlockSpan, 'start' | 'end' | 'label'>[]): string[] {
+export function outsideBlocks(text: string, blocks: readonly (Span & Pick<ContextSlot, 'label'>)[]): string[] {
   let at = 0
   const pieces = blocks.map(({ start, end, label }) => {
     const piece = text.slice(at, start)

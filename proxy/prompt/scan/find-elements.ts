@@ -32,15 +32,7 @@ const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|con
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
-export const genericTags: ReadonlySet<string> = new Set([
-  'data',
-  'content',
-  'item',
-  'entry',
-  'node',
-  'fact',
-  'evidence',
-])
+export const genericTags: ReadonlySet<string> = new Set('data content item entry node fact evidence'.split(' '))
 
 // words that announce lists; `the document:` announces a single document, with rules inside
 const ANNOUNCED =

@@ -30,12 +30,6 @@ export class TurnMemory {
     this.#variant = [...off.map(([name]) => name), ...(overlaps ? ['overlaps'] : [])].join()
   }
 
-  /** Returns how the contexts of a message were sent, by the first of its names that is known. */
-  recallOrdered(names: readonly TurnKey[], isPast: boolean): readonly SentOrder[] {
-    const sent = this.recallTurn(names, isPast)
-    return sent?.kind === 'ordered' ? sent.contexts : []
-  }
-
   /** Returns how a message was sent, by the first of its names that is known. */
   recallTurn(names: readonly TurnKey[], isPast: boolean): SentTurn | undefined {
     for (const name of names) {

@@ -53,19 +53,9 @@ const MOST_SIGNS = 12
 /** A label is a whole line or its beginning. Longer lines are text. */
 const LONGEST_LINE = 200
 
-const MIRRORED: Readonly<Record<string, string>> = {
-  '[': ']',
-  '<': '>',
-  '(': ')',
-  '{': '}',
-  '【': '】',
-  '《': '》',
-  '〈': '〉',
-  '「': '」',
-  '『': '』',
-  '〔': '〕',
-  '（': '）',
-}
+const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
+  '[] <> () {} 【】 《》 〈〉 「」 『』 〔〕 （）'.split(' ').map((pair) => [...pair]),
+)
 /** The bullet of a list item. */
 export const BULLET: RegExp = /^[-*+•][ \t]?$/
 // these begin lines of any Markdown and, alone, say nothing about the line
