@@ -18,7 +18,7 @@ const { warmUp } = await load('proxy/request/warm-up.ts')
 const [bytes, warming, measured] = [240_000, 200, 200]
 const book = new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false })
 const known = book.cutsOf('', 'chat_completions')
-const state = { tenant: '', conversation: undefined, options: {}, store, blockTemplate: '[Doc_{k}] {text}', known }
+const state = { tenant: '', conversation: undefined, options: {}, store, known }
 
 // as `serve` does: V8 optimises no pattern that it compiles behind a megabyte of others
 warmUp()

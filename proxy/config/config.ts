@@ -54,7 +54,7 @@ export interface WrittenConfig {
   readonly engines: readonly EngineSettings[]
   readonly engine_api_key?: string
   readonly aliases: readonly { readonly name: string; readonly models: readonly string[] }[]
-  readonly annotations: Pick<Wording, 'order' | 'location'>
+  readonly annotations: Wording
   readonly options?: string
   readonly learn: boolean
   readonly templates: readonly TemplateText[]

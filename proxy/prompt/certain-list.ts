@@ -1,5 +1,5 @@
 import { type BlockSpan, type ContextList, overlap, startOf } from './context-list.ts'
-import { narrow } from './scan/narrow.ts'
+import { narrow } from './scan/find-edges.ts'
 
 /** A known chunk, and a stamp that distinguishes it from one that takes its place later. */
 export interface ChunkHandle {

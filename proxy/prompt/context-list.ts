@@ -1,3 +1,4 @@
+import { toLabelNumber } from './scan/labels/label.ts'
 import type { Weight } from './scan/words/nouns.ts'
 
 /** Position of one context block in a text. All offsets are UTF-16 indices into the text. */
@@ -39,6 +40,20 @@ export interface ContextList {
   readonly hasOrigins?: boolean
   /** Fields of its blocks, such as a time or a speaker, show that their order means something. */
   readonly isOrdered?: boolean
+}
+
+/** Builds a list of these blocks. Their labels are those of their places if they are n, n+1, n+2 …, n = 0 or 1. */
+export function toList(
+  text: string,
+  blocks: readonly BlockSpan[],
+  form: FormId,
+  weight: Weight,
+  end: number = blocks.at(-1)!.end,
+): ContextList {
+  const numbers = blocks.map(({ label }) => label && toLabelNumber(text.slice(label.start, label.end)))
+  const [first = 2] = numbers
+  const positional = first <= 1 && numbers.every((number, i) => number === first + i)
+  return { blocks, positional, labelPrefix: '', form, weight, end }
 }
 
 export function startOf({ blocks }: Pick<ContextList, 'blocks'>): number {

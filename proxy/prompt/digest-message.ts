@@ -1,6 +1,7 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
 import type { PromptMessage, PromptSet } from './body/prompt.ts'
 import { type PromptContext, slotsByText } from './body/prompt-context.ts'
+import { matchAt } from './scan/find-edges.ts'
 
 /**
  * Returns the identity of a message as received. Block contents, which are most of it, are included by their
@@ -44,8 +45,7 @@ function digestContexts(base: ScopeId, text: string, contexts: readonly PromptCo
       return [piece, contents[i]!]
     })
     front = digestOf(JSON.stringify([front, ...pieces]))
-    ASKED.lastIndex = annotateAt?.offset ?? at
-    return digestOf(JSON.stringify([front, ASKED.exec(text)?.[1]]))
+    return digestOf(JSON.stringify([front, matchAt(ASKED, text, annotateAt?.offset ?? at)?.[1]]))
   })
 }
 

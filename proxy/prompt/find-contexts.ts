@@ -1,7 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../common/json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
-import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { type ContextSlot, type PromptContext, toContext, unlabelled } from './body/prompt-context.ts'
 import { findOpenWords, type OpenWords } from './borders/find-open-words.ts'
 import { outsideBlocks } from './borders/list-closings.ts'
 import { type CertainFinder, type CertainList, preferCertain, type TextPart } from './certain-list.ts'
@@ -15,7 +15,6 @@ import { judgeTask } from './places/judge-words.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
-import { toContext, unlabelled } from './to-context.ts'
 
 /** Roles whose texts may contain context blocks. Text written by the assistant is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])
@@ -91,12 +90,6 @@ function findDocuments(text: number, texts: readonly string[]): PromptContext[] 
   const json = texts[text]!
   const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
   return [unlabelled(slots, texts)]
-}
-
-interface PlacedLists {
-  readonly contexts: PromptContext[]
-  /** first block of each list that cannot be moved: a block crosses the end of a part, or a picture is between its blocks */
-  readonly torn: readonly ContextSlot[]
 }
 
 /** Searches the texts of one message as one text. */
@@ -179,35 +172,31 @@ class MessageSearch {
     return this.#parts[findIndexFrom(this.#parts, offset + 1) - 1]!
   }
 
-  #place(lists: readonly ContextList[]): PlacedLists {
-    const found = leaveOutAnswers(this.#whole, lists).map(
-      (list: ContextList & Partial<CertainList>, i, { [i + 1]: next }) => {
-        const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
-        const open = list.certain ? undefined : this.#findOpenWords(list, next)
-        if (open === undefined) return context
-        const annotated = this.#annotateBehind(context, list, open)
-        if (this.#templates?.isConstant?.(open.words)) return annotated
-        this.#templates?.noteWords?.(open.words, context.contents.at(-1)!)
-        return { ...annotated, keepsLast: true }
-      },
-    )
-    const torn = found.map((context) => this.#findTorn(context))
-    return {
-      contexts: found
-        .filter((_, i) => torn[i] === undefined)
-        .map((context) => ({ ...context, annotateAt: this.#withinText(context.annotateAt) })),
-      torn: torn.flatMap((slot) => slot ?? []),
+  /** Converts lists to contexts. `torn`: a block of each that cannot be moved. */
+  #place(lists: readonly ContextList[]): Record<'contexts', PromptContext[]> & Record<'torn', ContextSlot[]> {
+    const [contexts, torn]: [PromptContext[], ContextSlot[]] = [[], []]
+    const kept = leaveOutAnswers(this.#whole, lists)
+    for (const [i, list] of kept.entries()) {
+      const context = this.#toContext(list, kept[i + 1])
+      const slot = this.#findTorn(context)
+      if (slot) torn.push(slot)
+      else contexts.push(context)
     }
+    return { contexts, torn }
   }
 
-  /**
-   * Puts the ranking behind words that may be the last block's, whatever is known of them, so that turns are sent again as
-   * they were. A prompt that the client renders grows behind them.
-   */
-  #annotateBehind(context: PromptContext, list: ContextList, { end }: OpenWords): PromptContext {
-    if (end === undefined || this.#message.isRendered) return context
-    const part = this.#locate(list.end)
-    return { ...context, annotateAt: { text: part.text, offset: end - part.start } }
+  #toContext(list: ContextList & Partial<CertainList>, next: ContextList | undefined): PromptContext {
+    const context = toContext(list, this.#whole, (offset) => this.#locate(offset))
+    const open = list.certain ? undefined : this.#findOpenWords(list, next)
+    if (open === undefined) return context
+    // behind words that may be the last block's, whatever is known of them, so that turns are sent again as they were;
+    // a prompt that the client renders grows behind them
+    const isBehind = open.end !== undefined && !this.#message.isRendered
+    const { text, start } = this.#locate(list.end)
+    const annotated = isBehind ? { ...context, annotateAt: { text, offset: open.end - start } } : context
+    if (this.#templates?.isConstant?.(open.words)) return annotated
+    this.#templates?.noteWords?.(open.words, context.contents.at(-1)!)
+    return { ...annotated, keepsLast: true }
   }
 
   /** Returns the words behind a list that may be its last block's. */
@@ -217,15 +206,10 @@ class MessageSearch {
     return findOpenWords(this.#whole, list, Math.min(end, next ? startOf(next) : end), isAsked)
   }
 
-  // a picture between two texts may belong to one of them, and a text that moves alone would lose it
+  // a block crosses the end of a part; or a picture is between two texts, and may belong to one that would move alone
   #findTorn({ slots }: PromptContext): ContextSlot | undefined {
     const { isTextOnly } = this.#message
     return slots.find(({ text, end }) => end > this.#texts[text]!.length || (!isTextOnly && text !== slots[0]!.text))
-  }
-
-  /** Clamps an offset to its text, because a list may end in the separator between two texts. */
-  #withinText(at: PromptContext['annotateAt']): PromptContext['annotateAt'] {
-    return at && { text: at.text, offset: Math.min(at.offset, this.#texts[at.text]!.length) }
   }
 
   #toResults(): PromptContext[] {
@@ -243,16 +227,9 @@ class MessageSearch {
     if (texts.length < 3 || texts.length > mostBlocks) return []
     const range = findWholeParts(texts.map((text) => this.#texts[text]!))
     if (range === undefined) return []
-    const parts = texts.slice(range.from, range.to)
-    const last = parts.at(-1)!
-    const annotateAt = { text: last, offset: this.#texts[last]!.length }
-    return [
-      unlabelled(
-        parts.map((text) => this.#wholeText(text)),
-        this.#texts,
-        { annotateAt },
-      ),
-    ]
+    const slots = texts.slice(range.from, range.to).map((text) => this.#wholeText(text))
+    const { text, end: offset } = slots.at(-1)!
+    return [unlabelled(slots, this.#texts, { annotateAt: { text, offset } })]
   }
 
   #wholeText(text: number): ContextSlot {
@@ -274,9 +251,7 @@ function isToolRole(role: string): boolean {
 /** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
 function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefined {
   const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
-  if (unproved.length === 0) return undefined
-  const starts = [...unproved.map(({ start }) => start), text.length]
-  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
+  return unproved.length > 0 ? judgeTask(outsideBlocks(text, unproved).join('\n\n'), unproved) : undefined
 }
 
 /** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */

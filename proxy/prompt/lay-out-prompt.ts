@@ -46,7 +46,6 @@ interface LayoutState {
   /** what the request switches off: a turn is repeated as it was sent under the same options */
   readonly options: RequestOptions
   readonly store: KnownTurns
-  readonly blockTemplate: string
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly stays?: Stays | undefined
@@ -135,18 +134,10 @@ class LayoutWriter {
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
-    const { contexts, unaided } = isSearched
-      ? yield* this.#find(message, this.#state.certain, isNewest)
-      : { contexts: [], unaided: undefined }
-    return {
-      message,
-      identity,
-      isPlaced,
-      holder,
-      contexts,
-      unaided,
-      digest: digestMessage(identity, message, this.#set, unaided ?? contexts),
-    }
+    const none: Pick<FoundContexts, 'contexts' | 'unaided'> = { contexts: [] }
+    const { contexts, unaided } = isSearched ? yield* this.#find(message, this.#state.certain, isNewest) : none
+    const digest = digestMessage(identity, message, this.#set, unaided ?? contexts)
+    return { message, identity, isPlaced, holder, contexts, unaided, digest }
   }
 
   *#find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): Generator<void, FoundContexts> {
@@ -191,8 +182,7 @@ class LayoutWriter {
     const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
     const contexts = this.#findAsSent(read, sent, isPast)
     if (contexts.length === 0) return { ...laidOut, contexts }
-    const past = sent?.kind === 'ordered' ? sent.contexts : []
-    const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past }
+    const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past: contextsOf(sent) }
     return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
   }
 
@@ -214,7 +204,7 @@ class LayoutWriter {
     const names = nameContexts(base, text, contexts, unaided).map((digest) => toTurnKey(digest, named))
     const asked = isAnswered(text, contexts) ? contexts.length : contexts.length - 1
     const recall = (name: TurnKey, i: number): SentOrder | undefined =>
-      i < asked ? this.#memory.recallOrdered([name], true)[0] : undefined
+      i < asked ? contextsOf(this.#memory.recallTurn([name], true))[0] : undefined
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
     // a list that was not known when it was asked about was sent as received
@@ -257,7 +247,6 @@ class LayoutWriter {
 
   /** Inserts the explicit blocks of a past turn again, if they are known unambiguously. */
   #restore(laidOut: LaidOutMessage, at: number, isPast: boolean, names: readonly TurnKey[]): LaidOutMessage {
-    const { blockTemplate } = this.#state
     const known = this.#memory.recallExplicit(isPast ? names : names.slice(0, 1), isPast)
     if (!known || known === 'ambiguous') {
       // merely mentioning a placeholder is no error, unless an answer was given as if blocks had been there
@@ -266,11 +255,16 @@ class LayoutWriter {
       return { ...laidOut, contexts: finish(this.#find(laidOut.message, undefined)).contexts }
     }
     const { blocks } = known
-    const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)
+    const { text, context } = placeBlocks(this.#texts[at]!, at, blocks)
     this.#texts[at] = text
     const past = known.context ? [known.context] : []
     return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
   }
+}
+
+/** Returns how the contexts of a message without explicit blocks were sent. */
+function contextsOf(sent: SentTurn | undefined): readonly SentOrder[] {
+  return sent?.kind === 'ordered' ? sent.contexts : []
 }
 
 /** Returns whether a further turn asks something after the last list of a rendered prompt. */

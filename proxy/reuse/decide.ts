@@ -59,7 +59,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   })
   if (skipped === tooLarge) return leaveUnread(leave(input.mode === 'off' ? 'mode_off' : tooLarge), input, state)
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
-  const placed = input.laidOut ? input.laidOut.placed : place(prompt, prompt.set, input.wording)
+  const placed = input.laidOut ? input.laidOut.placed : place(prompt, prompt.set)
   if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed) ?? tidied(input.received))
   try {
     return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }

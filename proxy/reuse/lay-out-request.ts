@@ -5,8 +5,7 @@ import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
-import { withTurnsAsReceived } from '../prompt/turns/turns-as-received.ts'
-import type { Wording } from '../prompt/wording.ts'
+import { withTurnsAsReceived } from '../prompt/turns/turn-memory.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
 /**
@@ -21,7 +20,7 @@ export function* layOut(
   if (!prompt?.set || input.mode === 'off') return undefined
   let milliseconds = 0
   let begun = now()
-  const placed = place(prompt, prompt.set, input.wording)
+  const placed = place(prompt, prompt.set)
   const steps = layOutPlaced(prompt, prompt.set, placed, input, store)
   for (;;) {
     const step = steps.next()
@@ -34,8 +33,8 @@ export function* layOut(
 }
 
 /** Places the request's explicit blocks in its prompts; undefined if it has none. */
-export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): PlacedContext | undefined {
-  return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
+export function place({ explicit }: PromptBody, set: PromptSet): PlacedContext | undefined {
+  return explicit?.blocks && placeExplicitContext(set, explicit.blocks)
 }
 
 /** Returns the options of a request. What goes as received is neither ordered nor shortened nor annotated. */
@@ -55,7 +54,7 @@ export function layOutPlaced(
   input: DecisionInput,
   store: KnownTurns,
 ): Generator<void, Layout> {
-  const { isRefused, tenant, conversation, wording, certain, known, permit } = input
+  const { isRefused, tenant, conversation, certain, known, permit } = input
   const options = optionsOf(input)
   const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
   return layOutPrompts(set, placed, {
@@ -64,7 +63,6 @@ export function layOutPlaced(
     salt: prompt.members.cache_salt,
     options,
     store: isRefused || asReceived ? withTurnsAsReceived(store) : store,
-    blockTemplate: wording.block,
     certain: certain?.finder,
     known,
     // what the application states to be a set needs no permission

@@ -28,37 +28,34 @@ export function writeWish(
   const wish = { [own]: set ? { ...(value as object), ...set } : value, ...also }
   const present = valuesOf(json, valueStart(json), member)
   if (present.length === 0) return { members: { [member]: wish }, splices: [] }
-  return { members: {}, splices: present.flatMap((span) => mergeInto(json, span, own, wish, set)) }
+  const mergeOwn = (name: string, span: Span): BodySplice[] =>
+    name === own && set ? mergeInto(json, span, set, (field, { start, end }) => [toSplice(set[field], start, end)]) : []
+  return { members: {}, splices: present.flatMap((span) => mergeInto(json, span, wish, mergeOwn)) }
 }
 
-/** Anything other than an object or null is left for the engine to judge. */
+/**
+ * Adds members to an object. One that it has stays in its place, so that no duplicate of it counts, with what `merge`
+ * changes in its value. Anything other than an object or null is left for the engine to judge.
+ */
 function mergeInto(
   json: string,
   { start, end }: Span,
-  own: string,
-  wish: Record<string, unknown>,
-  set: EngineWish['set'],
+  members: Readonly<Record<string, unknown>>,
+  merge: (name: string, value: Span) => BodySplice[],
 ): BodySplice[] {
-  if (json.slice(start, end) === 'null') return [{ pieces: [JSON.stringify(wish)], start, end }]
+  if (json.slice(start, end) === 'null') return [toSplice(members, start, end)]
   if (json[start] !== '{') return []
-  const absent = Object.entries(wish).filter(([name]) => valuesOf(json, start, name).length === 0)
-  const inserted = absent.length === 0 ? [] : [insert(json, start, Object.fromEntries(absent))]
-  const present = valuesOf(json, start, own)
-  return [...inserted, ...present.flatMap((span) => (set ? setFields(json, span, set) : []))]
-}
-
-/** Sets fields of a client's own object. A field that it has stays in its place, so that no duplicate of it counts. */
-function setFields(json: string, { start, end }: Span, set: Readonly<Record<string, unknown>>): BodySplice[] {
-  if (json.slice(start, end) === 'null') return [{ pieces: [JSON.stringify(set)], start, end }]
-  if (json[start] !== '{') return []
-  return Object.entries(set).flatMap(([name, value]) => {
+  const [absent, splices]: [Record<string, unknown>, BodySplice[]] = [{}, []]
+  for (const [name, value] of Object.entries(members)) {
     const present = valuesOf(json, start, name)
-    if (present.length === 0) return [insert(json, start, { [name]: value })]
-    return present.map((span) => ({ pieces: [JSON.stringify(value)], start: span.start, end: span.end }))
-  })
+    if (present.length === 0) absent[name] = value
+    splices.push(...present.flatMap((span) => merge(name, span)))
+  }
+  if (Object.keys(absent).length === 0) return splices
+  const { text, ...at } = insertMembers(json, start, absent)
+  return [{ pieces: [text], ...at }, ...splices]
 }
 
-function insert(json: string, start: number, members: Readonly<Record<string, unknown>>): BodySplice {
-  const inserted = insertMembers(json, start, members)
-  return { pieces: [inserted.text], start: inserted.start, end: inserted.end }
+function toSplice(value: unknown, start: number, end: number): BodySplice {
+  return { pieces: [JSON.stringify(value)], start, end }
 }

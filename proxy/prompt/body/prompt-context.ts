@@ -1,7 +1,8 @@
-import type { BlockId } from '#index/context-block.ts'
+import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { groupBy } from '#index/group-by.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-import type { CertainBorders } from '../certain-list.ts'
+import type { CertainBorders, CertainList, TextPart } from '../certain-list.ts'
+import type { BlockSpan, ContextList } from '../context-list.ts'
 import type { TemplateUse } from './template-use.ts'
 
 /** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */
@@ -10,9 +11,9 @@ export interface ContextSlot extends Span {
   /** the block without tag, label and surrounding whitespace */
   readonly content: Span
   /** the part of the label that counts or names */
-  readonly label?: Span
+  readonly label?: Span | undefined
   /** names of fields that only rank it */
-  readonly ranks?: readonly string[]
+  readonly ranks?: readonly string[] | undefined
 }
 
 /** A slot and the content of its block. */
@@ -66,4 +67,67 @@ export function isLeftAlone({ isSpokenOf, template }: PromptContext): boolean {
 export function placeLabels({ slots, positional }: PromptContext, texts: readonly string[]): string[] {
   if (positional) return slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
   return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))
+}
+
+/** Converts a list found in `whole`, which may join several texts of a prompt, to a context of those texts. */
+export function toContext(
+  list: ContextList & Partial<CertainList>,
+  whole: string,
+  locate: (offset: number) => TextPart,
+): PromptContext {
+  const end = locate(list.end)
+  const { positional, labelPrefix, certain } = list
+  const contents = list.blocks.map(({ contentStart, contentEnd, label }) =>
+    toBlockId(without(whole, contentStart, contentEnd, positional ? label : undefined)),
+  )
+  const context: PromptContext = {
+    slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
+    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, positional, contents[i]!))),
+    contents,
+    positional,
+    labelPrefix,
+    // a list may end in the separator between two texts
+    annotateAt: { text: end.text, offset: Math.min(list.end, end.end) - end.start },
+    isResult: false,
+  }
+  return certain ? { certain, ...context } : context
+}
+
+/** Returns a stretch of a text, leaving out a position label inside it, as in JSON. */
+function without(text: string, start: number, end: number, label: Span | undefined): string {
+  if (!label || label.start < start || label.end > end) return text.slice(start, end)
+  return `${text.slice(start, label.start)}\0${text.slice(label.end, end)}`
+}
+
+/**
+ * Returns a whole block except a position label, with its content replaced by its identity. Blocks are the same if the
+ * engine would see the same bytes.
+ */
+function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
+  const label = positional ? block.label : undefined
+  const front = without(text, block.start, block.contentStart, label)
+  return `${front}\0${content}\0${without(text, block.contentEnd, block.end, label)}`
+}
+
+function toSlot(block: BlockSpan, part: TextPart): ContextSlot {
+  const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
+  const content = shift({ start: block.contentStart, end: block.contentEnd })
+  return { text: part.text, ...shift(block), content, label: block.label && shift(block.label), ranks: block.ranks }
+}
+
+/** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */
+export function unlabelled(
+  slots: readonly ContextSlot[],
+  texts: readonly string[],
+  { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
+): PromptContext {
+  return {
+    slots,
+    blocks: slots.map(({ text, start, end }) => toBlockId(texts[text]!.slice(start, end))),
+    contents: slots.map(({ text, content }) => toBlockId(texts[text]!.slice(content.start, content.end))),
+    positional: false,
+    labelPrefix: '',
+    annotateAt,
+    isResult,
+  }
 }

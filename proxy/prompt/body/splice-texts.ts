@@ -1,5 +1,4 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import { splitsCharacter, toJsonOffsets } from './json-offsets.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
@@ -22,69 +21,33 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
   const received = prompt.set?.texts ?? []
   const changed = [...received.keys()].filter((i) => texts[i] !== received[i]!.text || splices[i]!.length > 0)
   if (changed.length === 0) return []
-  const cutter = new JsonCutter(prompt, texts, splices)
-  return changed.flatMap((place) => cutter.spliceText(place))
-}
-
-/** Cuts stretches of texts out of the JSON they were read from. */
-class JsonCutter {
-  readonly #prompt: PromptBody
-  readonly #texts: readonly string[]
-  readonly #splices: readonly (readonly TextSplice[])[]
-  /** by index: JSON offsets of the characters at which a piece begins or ends; undefined if nothing can be cut there */
-  readonly #offsets: (ReadonlyMap<number, number> | undefined)[]
-
-  constructor(prompt: PromptBody, texts: readonly string[], splices: readonly (readonly TextSplice[])[]) {
-    this.#prompt = prompt
-    this.#texts = texts
-    this.#splices = splices
-    this.#offsets = edgesByText(texts.length, splices).map((edges, place) => this.#locate(place, edges))
-  }
-
-  spliceText(place: number): BodySplice[] {
-    const { path, isRaw } = this.#textAt(place)
-    const offsets = this.#offsets[place]
-    if (offsets === undefined) {
-      const text = spliceText(this.#texts, place, this.#splices[place]!)
-      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...this.#prompt.spans.find(path) }]
-    }
-    return this.#splices[place]!.map(({ start, end, pieces }) => ({
-      start: offsets.get(start)!,
-      end: offsets.get(end)!,
-      pieces: pieces.map((piece) => this.#write(piece, isRaw)),
-    })).filter((splice) => !this.#isAsReceived(splice))
-  }
-
-  #write(piece: Piece, isRaw: boolean): Span | string {
-    const offsets = typeof piece === 'string' ? undefined : this.#offsets[piece.text]
-    if (typeof piece !== 'string' && offsets !== undefined) {
-      return { start: offsets.get(piece.start)!, end: offsets.get(piece.end)! }
-    }
-    const text = piecesText(this.#texts, [piece])
+  const edges = edgesByText(texts.length, splices)
+  // explicit blocks are not in the text received
+  const offsets = received.map((own, i) => (texts[i] === own.text ? toJsonOffsets(prompt, own, edges[i]!) : undefined))
+  const write = (piece: Piece, isRaw: boolean): Span | string => {
+    const own = typeof piece === 'string' ? undefined : offsets[piece.text]
+    if (typeof piece !== 'string' && own) return { start: own.get(piece.start)!, end: own.get(piece.end)! }
+    const text = piecesText(texts, [piece])
     return isRaw ? text : JSON.stringify(text).slice(1, -1)
   }
+  return changed.flatMap((place): BodySplice[] => {
+    const [{ path, isRaw }, own] = [received[place]!, offsets[place]]
+    if (own === undefined) {
+      const text = spliceText(texts, place, splices[place]!)
+      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.spans.find(path) }]
+    }
+    return splices[place]!.map(({ start, end, pieces }) => ({
+      start: own.get(start)!,
+      end: own.get(end)!,
+      pieces: pieces.map((piece) => write(piece, isRaw)),
+    })).filter((splice) => !isAsReceived(prompt.json, splice))
+  })
+}
 
-  #isAsReceived({ start, end, pieces }: BodySplice): boolean {
-    const { json } = this.#prompt
-    if (piecesLength(pieces) !== end - start) return false
-    const written = pieces.map((piece) => (typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)))
-    return written.join('') === json.slice(start, end)
-  }
-
-  #locate(place: number, edges: readonly number[]): Map<number, number> | undefined {
-    const { path, text, isRaw } = this.#textAt(place)
-    // explicit blocks are not in the text received, and half a character is not valid JSON
-    if (this.#texts[place] !== text || edges.some((edge) => splitsCharacter(text, edge))) return undefined
-    if (edges.length === 0) return new Map()
-    const { start } = this.#prompt.spans.find(path)
-    return isRaw
-      ? new Map(edges.map((edge) => [edge, start + edge]))
-      : toJsonOffsets(this.#prompt.json, start + 1, edges)
-  }
-
-  #textAt(place: number): PromptText {
-    return this.#prompt.set!.texts[place]!
-  }
+function isAsReceived(json: string, { start, end, pieces }: BodySplice): boolean {
+  if (piecesLength(pieces) !== end - start) return false
+  const written = pieces.map((piece) => (typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)))
+  return written.join('') === json.slice(start, end)
 }
 
 /** Returns the offsets where splices and pieces begin or end in each text, ascending. */
@@ -97,4 +60,40 @@ function edgesByText(count: number, splices: readonly (readonly TextSplice[])[])
     }
   })
   return edges.map((set) => [...set].sort((a, b) => a - b))
+}
+
+const BACKSLASH = '\\'
+const LETTER_U = 0x75
+
+/**
+ * Maps offsets in a text, which are ascending, to offsets in the JSON that it was read from. Only escapes make a
+ * difference, so the search jumps from one to the next. Undefined if one falls between the two UTF-16 units of a
+ * character: half a character is not valid JSON.
+ */
+function toJsonOffsets(
+  { json, spans }: PromptBody,
+  { text, path, isRaw }: PromptText,
+  offsets: readonly number[],
+): Map<number, number> | undefined {
+  if (offsets.some((offset) => splitsCharacter(text, offset))) return undefined
+  const found = new Map<number, number>()
+  if (offsets.length === 0) return found
+  let at = spans.find(path).start + (isRaw ? 0 : 1)
+  let units = 0
+  let next = isRaw ? -1 : json.indexOf(BACKSLASH, at)
+  for (const offset of offsets) {
+    while (next >= 0 && next - at < offset - units) {
+      units += next - at + 1
+      at = next + (json.charCodeAt(next + 1) === LETTER_U ? 6 : 2)
+      next = json.indexOf(BACKSLASH, at)
+    }
+    at += offset - units
+    units = offset
+    found.set(offset, at)
+  }
+  return found
+}
+
+function splitsCharacter(text: string, offset: number): boolean {
+  return offset > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(offset - 1, offset + 1))
 }

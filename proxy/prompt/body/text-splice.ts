@@ -21,11 +21,9 @@ export function piecesLength(pieces: readonly (Span | string)[]): number {
 
 /** Joins pieces into one text. */
 export function piecesText(texts: readonly string[], pieces: readonly Piece[]): string {
-  return pieces.map((piece) => pieceText(texts, piece)).join('')
-}
-
-function pieceText(texts: readonly string[], piece: Piece): string {
-  return typeof piece === 'string' ? piece : texts[piece.text]!.slice(piece.start, piece.end)
+  return pieces
+    .map((piece) => (typeof piece === 'string' ? piece : texts[piece.text]!.slice(piece.start, piece.end)))
+    .join('')
 }
 
 /** Applies splices, which are in order and do not overlap, to a text. */
@@ -35,7 +33,7 @@ export function spliceText(texts: readonly string[], place: number, splices: rea
   const slices = splices.flatMap(({ start, end, pieces }) => {
     const before = text.slice(at, start)
     at = end
-    return [before, ...pieces.map((piece) => pieceText(texts, piece))]
+    return [before, piecesText(texts, pieces)]
   })
   return [...slices, text.slice(at)].join('')
 }

@@ -1,12 +1,10 @@
 import type { ContextList } from '../context-list.ts'
 import { type Cue, readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
-import { isInstruction } from './prompt-lines.ts'
+import { isInstruction, isOpening } from './prompt-lines.ts'
 
 /** Of longer text behind a list, nobody knows where the words in front of the question end. */
 const mostWords = 16_384
-// `Helpful answer in German:`
-const longestOpening = 60
 const closedForms: ReadonlySet<ContextList['form']> = new Set(['tag', 'json', 'quoted', 'fenced', 'memories'])
 
 /** A paragraph behind a list, or what begins with a cue within one. */
@@ -89,7 +87,7 @@ function* readLines(text: string, from: number, to: number): Generator<Line> {
 function readPassages(text: string, from: number, to: number): Passage[] {
   const lines = [...readLines(text, from, to)]
   const last = lines.at(-1)
-  if (last && isOpening(last)) lines.pop()
+  if (last && isOpening(last.words, last.cue)) lines.pop()
   const passages: Passage[] = []
   for (const [i, { start, words, isBehindBlank, cue }] of lines.entries()) {
     const isNew = i === 0 || (!isTitle(lines[i - 1]!) && (isBehindBlank || cue !== undefined))
@@ -104,8 +102,4 @@ function readPassages(text: string, from: number, to: number): Passage[] {
 /** Whether a line only announces the next one: `### Query:`, `---Goal---`. */
 function isTitle({ words, cue }: Line): boolean {
   return cue?.empty === true || TITLE.test(words)
-}
-
-function isOpening({ words, cue }: Line): boolean {
-  return (cue?.answer === true && cue.empty) || (words.length <= longestOpening && /[:：]\**$/.test(words))
 }

@@ -1,4 +1,5 @@
-import type { BlockSpan } from '../context-list.ts'
+import type { Span } from '../../common/json/json-spans.ts'
+import type { ContextSlot } from '../body/prompt-context.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
@@ -126,12 +127,7 @@ function readLastLine(text: string, end: number): string {
   return text.slice(line, end).replaceAll(/\d+/g, '')
 }
 
-/** A line that closes one block by number, such as `[END CONTEXT 2]`. */
-interface NumberedClosing {
-  readonly start: number
-  readonly end: number
-}
-
+// a line that closes one block by number, such as `[END CONTEXT 2]`
 const FRAME = '[\\-=*_#<>(){}|~\\[\\] \\t]{0,40}'
 const WORDS = '(?:\\p{L}{1,20}[ _.#:-]{0,2}){0,2}'
 const NUMBERED = new RegExp(
@@ -143,10 +139,10 @@ const NUMBERED = new RegExp(
  * Returns the lines that close these blocks, except the last, by number. Like the label's, such a number belongs to the
  * position. Undefined unless every block has one.
  */
-export function findInnerClosings(text: string, labels: readonly Label[]): NumberedClosing[] | undefined {
+export function findInnerClosings(text: string, labels: readonly Label[]): Span[] | undefined {
   const first = labels[0]!.number
   if (first === undefined || first > 1) return undefined
-  const closings: NumberedClosing[] = []
+  const closings: Span[] = []
   for (const [i, { end, number }] of labels.slice(0, -1).entries()) {
     const bodyEnd = findContentEnd(text, end, labels[i + 1]!.start)
     const line = text.lastIndexOf('\n', bodyEnd - 1) + 1
@@ -157,7 +153,7 @@ export function findInnerClosings(text: string, labels: readonly Label[]): Numbe
 }
 
 /** Returns the first line up to `limit` that closes this label's block by number. */
-export function findOwnClosing(text: string, { end: from, number }: Label, limit: number): NumberedClosing | undefined {
+export function findOwnClosing(text: string, { end: from, number }: Label, limit: number): Span | undefined {
   for (let line = findLineEnd(text, from) + 1; line < limit; line = findLineEnd(text, line) + 1) {
     const end = findContentEnd(text, line, Math.min(findLineEnd(text, line), limit))
     if (closes(text, line, end, number)) return { start: line, end }
@@ -166,7 +162,7 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
 }
 
 /** Returns what is in front of each block, and behind the last: a line that closes one says no more than its label. */
-export function outsideBlocks(text: string, blocks: readonly Pick<BlockSpan, 'start' | 'end' | 'label'>[]): string[] {
+export function outsideBlocks(text: string, blocks: readonly (Span & Pick<ContextSlot, 'label'>)[]): string[] {
   let at = 0
   const pieces = blocks.map(({ start, end, label }) => {
     const piece = text.slice(at, start)

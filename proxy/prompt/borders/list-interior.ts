@@ -1,9 +1,8 @@
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
-import { findLastRule, type LineNote, type LineNotes } from '../scan/find-line-notes.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
+import { findBlank, findLastRule, type LineNotes, notesIn } from '../scan/find-line-notes.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { asks } from './cue-lines.ts'
 import { findInnerClosings } from './list-closings.ts'
-import { findAnnouncements } from './prompt-lines.ts'
+import { asks, findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
 interface Quotes {
@@ -17,7 +16,7 @@ const QUOTES: readonly Quotes[] = [
   { open: '“', close: '”' },
 ]
 
-function isQuotedBy(text: string, from: number, end: number, open: string, close: string): boolean {
+function isQuotedBy(text: string, from: number, end: number, { open, close }: Quotes): boolean {
   const start = findContentStart(text, from, end)
   return end - start > 1 && text[start] === open && text[end - 1] === close
 }
@@ -65,7 +64,7 @@ export interface Interior {
 }
 
 /** Reads the blocks of these labels, except the last. */
-export function readInterior(text: string, { blanks, notes }: LineNotes, labels: readonly Label[]): Interior {
+export function readInterior(text: string, lines: LineNotes, labels: readonly Label[]): Interior {
   const bodies = labels.slice(0, -1).map(({ end: start }, i) => {
     const end = findContentEnd(text, start, labels[i + 1]!.start)
     return { start, end, rule: findLastRule(text, start, end) }
@@ -77,12 +76,12 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
     return separated ? rule!.bodyEnd : end
   })
-  const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
+  const inside = bodies.map(({ start }, i) => notesIn(lines, findLineEnd(text, start), ends[i]!))
   const all = inside.flat()
   const headings = bodies.map(({ start }, i) => lastHeading(text, start, ends[i]!))
   return {
     ends,
-    blank: bodies.some(({ start }, i) => (blanks[findIndexFrom(blanks, start)]?.start ?? text.length) < ends[i]!),
+    blank: bodies.some(({ start }, i) => findBlank(lines, start, text.length) < ends[i]!),
     rule: all.some(({ kind }) => kind === 'rule'),
     endsInRule: !separated && bodies.some(({ rule }) => rule !== undefined),
     heading: all.some(({ kind }) => kind === 'heading'),
@@ -91,10 +90,10 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     doubled: separated && bodies.every(({ start, rule }) => findLastRule(text, start, rule!.bodyEnd) !== undefined),
     separator: separated ? separator : undefined,
     closed: closings !== undefined,
-    quotes: QUOTES.find(
-      ({ open, close }) =>
-        bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
-    ),
+    quotes:
+      ends.length > 0
+        ? QUOTES.find((own) => bodies.every((b, i) => isQuotedBy(text, b.start, ends[i]!, own)))
+        : undefined,
     // a line that ends all of them is of their form
     endsInHeading: areSome(headings),
   }
@@ -116,13 +115,6 @@ function lastHeading(text: string, from: number, end: number): string | undefine
   if (before <= from || findContentStart(text, before, line) < line || end - line > LONGEST_HEADING) return undefined
   const written = text.slice(line, end).trim()
   return HEADING.test(written) ? written : undefined
-}
-
-function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {
-  const first = findIndexFrom(notes, from)
-  let last = first
-  while (last < notes.length && notes[last]!.start < to) last++
-  return notes.slice(first, last)
 }
 
 /** Returns whether two rules follow a last block: one of them may be its own. */

@@ -5,7 +5,7 @@ import { SpanFinder } from '../../common/json/json-spans.ts'
 import { parseJson } from '../../common/json/json-value.ts'
 import { readExplicitContext } from '../body/explicit-context.ts'
 import type { PromptBody } from '../body/prompt-body.ts'
-import { PromptBuilder, type PromptFormat } from '../body/prompt-builder.ts'
+import { isParts, PromptBuilder, type PromptFormat } from '../body/prompt-builder.ts'
 import { readDemands } from '../demands/demands.ts'
 import { readChat } from './chat.ts'
 import { readCompletions, readGenerate } from './completions.ts'
@@ -56,4 +56,17 @@ function readSet(
     // values nested so deeply that JSON.parse reads them but JSON.stringify cannot write them
     return { fault }
   }
+}
+
+/** Guesses from its shape which API a body is written for. */
+export function guessApi(body: unknown): PromptApi {
+  if (!isObject(body)) return 'chat_completions'
+  if ('input' in body) return 'responses'
+  if ('prompt' in body) return 'completions'
+  if ('text' in body || 'input_ids' in body) return 'generate'
+  const parts = (isParts(body.messages) ? body.messages : []).flatMap(({ content }) =>
+    isParts(content) ? content : [],
+  )
+  const isAnthropic = 'system' in body || parts.some(({ type }) => type === 'tool_result' || type === 'tool_use')
+  return isAnthropic ? 'messages' : 'chat_completions'
 }

@@ -6,6 +6,7 @@ import type { LaidOutMessage } from '../layout.ts'
 import { readWords } from '../places/judge-words.ts'
 import type { Stays } from '../places/mark-spoken-of.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
+import { asReceived } from '../turns/turn-memory.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
 /**
@@ -22,12 +23,10 @@ export function settleHistory(
   if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
   const spoken = new Map<TextItem, Spoken>()
-  const canRepeat = (list: ListItem): boolean => {
-    if (list.context.positional && stays.numbers) return false
-    return (
-      areTranslatable(list, items, texts, spoken) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
-    )
-  }
+  const canRepeat = (list: ListItem): boolean =>
+    !(list.context.positional && stays.numbers) &&
+    areTranslatable(list, items, texts, spoken) &&
+    !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
   const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
@@ -46,7 +45,7 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
     const past = laidOut.contexts.map(({ slots }, place) => {
       const sent = laidOut.past[place]
       const isBefore = message === first.message && place < first.place
-      return isBefore || !sent ? sent : { order: [...slots.keys()], annotation: undefined, pointers: [] }
+      return isBefore || !sent ? sent : asReceived(slots)
     })
     return { ...laidOut, past }
   })
@@ -107,7 +106,7 @@ function holdsThoughtOf(list: ListItem, texts: readonly string[]): (laidOut: Lai
 function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListItem) => boolean {
   const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
   /** by labels: the last answer that cites them */
-  const lastCited = new Map<string, number>()
+  const lastCited = new Map<string, { readonly at: number }>()
   return ({ at, context }) => {
     const form = (answers.at(-1)?.at ?? -1) > at ? labelFormOf(texts, context) : undefined
     if (!form) return false
@@ -115,9 +114,7 @@ function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListIt
     const key = JSON.stringify([form, labels])
     const isCiting = ({ text, start, end }: TextItem): boolean =>
       findCitations(texts[text]!.slice(start, end), form, labels).length > 0
-    const last = lastCited.get(key) ?? answers.findLast(isCiting)?.at ?? -1
-    lastCited.set(key, last)
-    return last > at
+    return getOrMake(lastCited, key, () => answers.findLast(isCiting) ?? { at: -1 }).at > at
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../../answer/citations/map-citations.ts'
 import { applySplices, type Span, type Splice } from '../../common/json/json-spans.ts'
@@ -24,8 +25,7 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
     if (map.length === 0) continue
     const mapper = new CitationMapper(new CitationLabels(map))
     const found = mapper.advance(texts[text]!.slice(start, end), true).changes
-    const own = found.map((change) => ({ start: change.start + start, end: change.end + start, text: change.text }))
-    if (own.length > 0) changes[message]!.set(text, [...(changes[message]!.get(text) ?? []), ...own])
+    if (found.length > 0) getOrMake(changes[message]!, text, () => []).push(...shift(found, start))
   }
   return messages.map((laidOut, i) => (changes[i]!.size > 0 ? { ...laidOut, translations: changes[i]! } : laidOut))
 }
@@ -72,7 +72,10 @@ export function translate(
   { start, end }: Span,
 ): { text: string; changes: readonly Splice[] } {
   const changes = (translations?.get(place) ?? []).filter((change) => change.start >= start && change.end <= end)
-  const own = changes.map(({ text, ...span }) => ({ start: span.start - start, end: span.end - start, text }))
   const text = received.slice(start, end)
-  return { text: own.length > 0 ? applySplices(text, own) : text, changes }
+  return { text: changes.length > 0 ? applySplices(text, shift(changes, -start)) : text, changes }
+}
+
+function shift(changes: readonly Splice[], by: number): Splice[] {
+  return changes.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }))
 }

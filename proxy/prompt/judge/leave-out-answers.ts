@@ -1,6 +1,5 @@
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { findIndexFrom } from '../scan/find-edges.ts'
-import { narrow } from '../scan/narrow.ts'
+import { findIndexFrom, narrow } from '../scan/find-edges.ts'
 
 /** Where a speaker's name begins a turn, such as `Human:` and `### Response:`. */
 interface Speaker {

@@ -1,5 +1,5 @@
 import type { ContextSlot, PromptContext } from '../body/prompt-context.ts'
-import { narrow } from '../scan/narrow.ts'
+import { narrow } from '../scan/find-edges.ts'
 import { nouns } from '../scan/words/nouns.ts'
 import { toSingular } from './read-remarks.ts'
 

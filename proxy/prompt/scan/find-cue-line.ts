@@ -1,4 +1,4 @@
-import { findLineEnd } from './find-edges.ts'
+import { findLineEnd, matchAt } from './find-edges.ts'
 
 /** The line at which a prompt changes from its blocks to the question. */
 export interface Cue {
@@ -59,21 +59,15 @@ const LONGEST_VALUE = 200
 
 /** Reads the line that begins at `line`. Returns undefined if it is not a cue. */
 export function readCue(text: string, line: number): Cue | undefined {
-  CUE.lastIndex = line
-  const match = CUE.exec(text)
+  const match = matchAt(CUE, text, line)
   if (match === null) return undefined
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other
   if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
   if (sentence === undefined && decoration === '' && isField(text, line)) return undefined
   const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
-  const empty = isEmptyBehind(text, whole, line)
+  const empty = whole.endsWith('\n') || matchAt(EMPTY, text, line + whole.length) !== null
   return { kind, question: question !== undefined, answer: answer !== undefined, empty }
-}
-
-function isEmptyBehind(text: string, whole: string, line: number): boolean {
-  EMPTY.lastIndex = line + whole.length
-  return whole.endsWith('\n') || EMPTY.test(text)
 }
 
 // `Response` alone on its line may be any text, and `user: String` is code
@@ -83,8 +77,7 @@ function isAnnouncement(whole: string, decoration: string, noun: string): boolea
 }
 
 function isField(text: string, line: number): boolean {
-  FIELD.lastIndex = line
-  const name = FIELD.exec(text)
+  const name = matchAt(FIELD, text, line)
   if (name === null) return false
   const start = line + name[0].length
   const end = findLineEnd(text, start)

@@ -32,15 +32,7 @@ const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|con
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
-export const genericTags: ReadonlySet<string> = new Set([
-  'data',
-  'content',
-  'item',
-  'entry',
-  'node',
-  'fact',
-  'evidence',
-])
+export const genericTags: ReadonlySet<string> = new Set('data content item entry node fact evidence'.split(' '))
 
 // words that announce lists; `the document:` announces a single document, with rules inside
 const ANNOUNCED =
@@ -142,4 +134,20 @@ export function findOwn<Item extends { readonly start: number }>(items: readonly
     else if (element !== undefined) i = findIndexFrom(items, element.end) - 1
   }
   return own
+}
+
+/** Reads ordered marks of a region outside fenced code. `read` returns where the next one may begin. */
+export function readOutsideFences<Item extends { readonly start: number }>(
+  marks: Marks,
+  region: Region,
+  items: readonly Item[],
+  read: (item: Item) => number,
+): void {
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  let at = region.start
+  for (const item of items) {
+    if (item.start < at) continue
+    at = fences.pass(at, item.start, region.end)
+    if (at === item.start) at = read(item)
+  }
 }

@@ -1,19 +1,14 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
-/** An element of an array in JSON text. */
-export interface JsonElement {
-  readonly start: number
-  readonly end: number
+import type { Span } from '../../common/json/json-spans.ts'
+import { matchAt } from './find-edges.ts'
+
+/** An element of an array in JSON text, or the value of a member. Strings include their quotes. */
+export interface JsonElement extends Span {
   /** Its members if it is an object (the last one of duplicate names). Undefined for other values. */
   readonly members: ReadonlyMap<string, JsonMember> | undefined
 }
 
-/** Position of a member's value. Strings include their quotes. */
-export interface JsonMember {
-  readonly start: number
-  readonly end: number
-  /** The members of its value, if that is an object. */
-  readonly members: ReadonlyMap<string, JsonMember> | undefined
-}
+export type JsonMember = JsonElement
 
 /** A JSON value in a text, and its arrays with more than one element; none if it is no JSON. */
 export interface JsonValue {
@@ -128,8 +123,7 @@ class Reader {
   }
 
   #readLiteral(): boolean {
-    LITERAL.lastIndex = this.at
-    if (!LITERAL.test(this.#text)) return false
+    if (!matchAt(LITERAL, this.#text, this.at)) return false
     this.at = LITERAL.lastIndex
     return true
   }

@@ -1,5 +1,5 @@
 import { type Cue, readCue } from './find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from './find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule, matchAt } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 
 /** A line that may separate a list's last block from the text after it. */
@@ -89,8 +89,17 @@ function isTitledRule(text: string, first: number, end: number): boolean {
 
 /** Returns the level of the heading that begins at `line`, or 0 if there is none. */
 export function levelOf(text: string, line: number): number {
-  HEADING.lastIndex = line
-  return HEADING.exec(text)?.[1]?.length ?? 0
+  return matchAt(HEADING, text, line)?.[1]?.length ?? 0
+}
+
+/** Returns where the first run of blank lines from here on begins, or `otherwise`. */
+export function findBlank({ blanks }: LineNotes, from: number, otherwise: number): number {
+  return blanks[findIndexFrom(blanks, from)]?.start ?? otherwise
+}
+
+/** Returns the notes that begin in this range. */
+export function notesIn({ notes }: Pick<LineNotes, 'notes'>, from: number, to: number): readonly LineNote[] {
+  return notes.slice(findIndexFrom(notes, from), findIndexFrom(notes, to))
 }
 
 /** Returns the rule right before a list, if there is one. */

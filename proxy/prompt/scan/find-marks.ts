@@ -1,4 +1,4 @@
-import { findLineEnd, isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
+import { findLineEnd, isBlank, isDigit, isRule, isSpace, matchAt } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
@@ -25,17 +25,8 @@ export interface Place {
   readonly start: number
 }
 
-/** Everything in a text that may be part of a list, in order, at any position. */
-export interface Marks {
-  readonly text: string
-  readonly turns: readonly Turn[]
-  readonly tags: readonly Tag[]
-  /** The text is all material, such as a tool's result: its last block ends with the text. */
-  readonly whole: boolean
-  /** The question is in another message, so this one may end with its last block. */
-  readonly asked: boolean
-  /** Kind of the tool that returned the text, if it has a name. */
-  readonly source: ToolKind | undefined
+/** Everything that may be part of a list at the beginning of a text's lines, in order. */
+interface LineMarks {
   readonly labels: Label[]
   readonly fences: Fence[]
   /** Lines that may begin with a bullet or a number. */
@@ -50,6 +41,15 @@ export interface Marks {
   readonly contents: Place[]
   /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
   readonly bolds: Place[]
+}
+
+/** Everything in a text that may be part of a list. */
+export interface Marks extends LineMarks, Required<Pick<TextTraits, 'whole' | 'asked'>> {
+  readonly text: string
+  readonly turns: readonly Turn[]
+  readonly tags: readonly Tag[]
+  /** Kind of the tool that returned the text, if it has a name. */
+  readonly source: ToolKind | undefined
 }
 
 // a million tokens are about 100,000 lines; a text with more marks than that is an attack and has no list
@@ -69,29 +69,19 @@ export function* readMarks(text: string, traits: TextTraits): Generator<void, Ma
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length, isAnswer: false }]
   if (tags === undefined || turns === undefined) return undefined
   const source = sorted ? 'read' : toToolKind(tool)
-  const ofLines = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
-  const marks: Marks = { text, turns, tags, whole, asked, source, ...ofLines }
-  return (yield* readLines(marks)) ? marks : undefined
-}
-
-function* readLines(marks: Marks): Generator<void, boolean> {
-  const { text, labels, fences, bullets, values, quotes, contents, bolds } = marks
-  const reader = new LineReader(marks)
+  const ofLines: LineMarks = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
+  const reader = new LineReader(text, ofLines)
   let lines = 0
   for (let line = 0, end = 0; line < text.length; line = end + 1) {
     end = findLineEnd(text, line)
     reader.read(line, end)
-    if (++lines > MOST_LINES || reader.repeated > MOST_FORMS) return false
+    if (++lines > MOST_LINES || reader.repeated > MOST_FORMS) return undefined
     if (lines % LINES_A_STEP === 0) yield
     if (lines % 256 !== 0) continue
-    const count = [labels, fences, bullets, values, quotes, contents, bolds].reduce(
-      (sum, { length }) => sum + length,
-      0,
-    )
-    if (count > MOST_MARKS) return false
+    if (Object.values(ofLines).reduce((sum, { length }) => sum + length, 0) > MOST_MARKS) return undefined
   }
-  addInlineHeads(text, labels)
-  return true
+  addInlineHeads(text, ofLines.labels)
+  return { text, turns, tags, whole, asked, source, ...ofLines }
 }
 
 // deeper is code, but fences may be deeper inside Markdown lists
@@ -112,7 +102,8 @@ const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
 /** Reads the lines of a text one after another and collects what may be part of a list. */
 class LineReader {
-  readonly #marks: Marks
+  readonly #text: string
+  readonly #marks: LineMarks
   /** For each form of labels, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   /** How many did. */
@@ -121,13 +112,15 @@ class LineReader {
   #nextColon = -1
   #nextWideColon = -1
 
-  constructor(marks: Marks) {
+  constructor(text: string, marks: LineMarks) {
+    this.#text = text
     this.#marks = marks
   }
 
   /** Reads the line from `line` to `lineEnd`. */
   read(line: number, lineEnd: number): void {
-    const { text, fences, bullets } = this.#marks
+    const text = this.#text
+    const { fences, bullets } = this.#marks
     let start = line
     while (start - line < MOST_FENCE_INDENT && isBlank(text.charCodeAt(start))) start++
     const code = text.charCodeAt(start)
@@ -146,19 +139,19 @@ class LineReader {
 
   /** Reads what may begin a JSON value, a quotation or bold text. */
   #readValue(sign: string, start: number): void {
-    const { text, values, quotes, bolds } = this.#marks
+    const text = this.#text
+    const { values, quotes, bolds } = this.#marks
     if (sign === '{' || sign === '[') values.push({ start })
     else if (sign === '"' && text.startsWith('"""', start)) quotes.push({ start })
     if (sign !== '<') return
-    BOLD.lastIndex = start
-    if (BOLD.test(text)) bolds.push({ start: BOLD.lastIndex })
-    TAGGED_VALUE.lastIndex = start
-    if (TAGGED_VALUE.test(text)) values.push({ start: TAGGED_VALUE.lastIndex })
+    if (matchAt(BOLD, text, start)) bolds.push({ start: BOLD.lastIndex })
+    if (matchAt(TAGGED_VALUE, text, start)) values.push({ start: TAGGED_VALUE.lastIndex })
   }
 
   /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */
   #readHead(line: number, start: number): void {
-    const { text, contents, values } = this.#marks
+    const text = this.#text
+    const { contents, values } = this.#marks
     const label = readLabel(text, start)
     const colon = this.#findColon(start)
     const isNear = colon <= start + FURTHEST_COLON
@@ -169,15 +162,13 @@ class LineReader {
     if (own !== undefined) {
       this.#keep(own)
     } else if (isNear && mayAnnounceValue(text, colon)) {
-      ANNOUNCED_VALUE.lastIndex = start
-      if (ANNOUNCED_VALUE.test(text)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+      if (matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
     }
   }
 
   #findColon(start: number): number {
-    const { text } = this.#marks
-    if (this.#nextColon < start) this.#nextColon = findSign(text, ':', start)
-    if (this.#nextWideColon < start) this.#nextWideColon = findSign(text, '：', start)
+    if (this.#nextColon < start) this.#nextColon = findSign(this.#text, ':', start)
+    if (this.#nextWideColon < start) this.#nextWideColon = findSign(this.#text, '：', start)
     return Math.min(this.#nextColon, this.#nextWideColon)
   }
 

@@ -1,4 +1,5 @@
-import { isSpace } from './find-edges.ts'
+import { getOrMake } from '#index/get-or-make.ts'
+import { isSpace, matchAt } from './find-edges.ts'
 
 /** A tag in the text. Self-closing tags are left out. */
 export interface Tag {
@@ -36,15 +37,14 @@ export function findTags(text: string): Tag[] | undefined {
   const tags: Tag[] = []
   const unclosed = new Map<string, Tag[]>()
   for (let start = text.indexOf('<'); start !== -1; start = text.indexOf('<', start)) {
-    TAG.lastIndex = start
-    const match = TAG.exec(text)
+    const match = matchAt(TAG, text, start)
     const at = start
     start = match === null ? at + 1 : TAG.lastIndex
     if (match === null || match.at(-1) === '/') continue
     const [, closed, opened = closed] = match
     const name = opened!.toLowerCase()
-    const stack = stackOf(name, unclosed)
-    if (stack === undefined) continue
+    if (!unclosed.has(name) && unclosed.size === MOST_NAMES) continue
+    const stack = getOrMake(unclosed, name, () => [])
     const begins = beginsLine(text, at, tags.at(-1))
     const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner: undefined }
     tags.push(tag)
@@ -53,15 +53,6 @@ export function findTags(text: string): Tag[] | undefined {
     if (tags.length > MOST_TAGS) return undefined
   }
   return tags
-}
-
-/** Returns the unclosed tags of a name; undefined if there are too many names. */
-function stackOf(name: string, unclosed: Map<string, Tag[]>): Tag[] | undefined {
-  const known = unclosed.get(name)
-  if (known !== undefined || unclosed.size === MOST_NAMES) return known
-  const stack: Tag[] = []
-  unclosed.set(name, stack)
-  return stack
 }
 
 function pair(opening: Tag | undefined, closing: Tag): void {

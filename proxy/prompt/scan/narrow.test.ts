@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { narrow } from './narrow.ts'
+import { narrow } from './find-edges.ts'
 
 test('a text stays as it is, whatever it holds', () => {
   const latin = fc.string({ unit: fc.constantFrom('x', 'é', 'ÿ', '\u0000', '\u0080') })

@@ -30,12 +30,6 @@ export class TurnMemory {
     this.#variant = [...off.map(([name]) => name), ...(overlaps ? ['overlaps'] : [])].join()
   }
 
-  /** Returns how the contexts of a message were sent, by the first of its names that is known. */
-  recallOrdered(names: readonly TurnKey[], isPast: boolean): readonly SentOrder[] {
-    const sent = this.recallTurn(names, isPast)
-    return sent?.kind === 'ordered' ? sent.contexts : []
-  }
-
   /** Returns how a message was sent, by the first of its names that is known. */
   recallTurn(names: readonly TurnKey[], isPast: boolean): SentTurn | undefined {
     for (const name of names) {
@@ -100,4 +94,20 @@ export class TurnMemory {
 /** Returns the key for a turn that was only ever sent with something switched off. */
 function inAnyWay(name: TurnKey): TurnKey {
   return toVariantKey(name, 'any')
+}
+
+/** Returns the turns as if each had been sent as received. */
+export function withTurnsAsReceived(turns: KnownTurns): KnownTurns {
+  return {
+    recall: (turn) => {
+      const sent = turns.recall(turn)
+      if (sent?.kind === 'ordered') return { ...sent, contexts: sent.contexts.map(({ order }) => asReceived(order)) }
+      return sent?.kind === 'explicit' ? { ...sent, context: asReceived(sent.context.order) } : sent
+    },
+  }
+}
+
+/** Returns how these blocks are sent as received. */
+export function asReceived(blocks: readonly unknown[]): SentOrder {
+  return { order: [...blocks.keys()], annotation: undefined, pointers: [] }
 }

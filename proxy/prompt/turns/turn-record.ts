@@ -18,62 +18,28 @@ export const maxRecordCharacters: number = 1 << 20
 
 const index = { type: 'integer', minimum: 0, maximum: 2 ** 31 }
 const words = { type: 'string', maxLength: 1 << 16 }
-const hint = { type: 'object', additionalProperties: false, properties: { begins: words, ends: words } }
-const order = {
+const listOf = (items: SchemaObject, maxItems = 1 << 16): SchemaObject => ({ type: 'array', maxItems, items })
+const object = (required: Record<string, SchemaObject>, optional: Record<string, SchemaObject> = {}): SchemaObject => ({
   type: 'object',
-  required: ['order', 'pointers'],
+  required: Object.keys(required),
   additionalProperties: false,
-  properties: {
-    order: { type: 'array', maxItems: 1 << 16, items: index },
-    annotation: words,
-    pointers: {
-      type: 'array',
-      maxItems: 1 << 16,
-      items: {
-        type: 'object',
-        required: ['place', 'start', 'end', 'text', 'target', 'label', 'hint'],
-        additionalProperties: false,
-        properties: { place: index, start: index, end: index, text: words, target: words, label: words, hint },
-      },
-    },
-  },
-}
-const positions = { type: 'array', maxItems: 1 << 12, items: { type: 'array', maxItems: 1 << 16, items: index } }
+  properties: { ...required, ...optional },
+})
+const hint = object({}, { begins: words, ends: words })
+const pointer = object({ place: index, start: index, end: index, text: words, target: words, label: words, hint })
+const order = object({ order: listOf(index), pointers: listOf(pointer) }, { annotation: words })
+const positions = listOf(listOf(index), 1 << 12)
 const ajv = new Ajv(ownSchemas)
-const schema: SchemaObject = {
-  type: 'object',
-  required: ['turn', 'sent'],
-  additionalProperties: false,
-  properties: {
-    turn: { type: 'string' },
-    sent: {
-      type: 'object',
-      required: ['kind'],
-      oneOf: [
-        { additionalProperties: false, properties: { kind: { const: 'ambiguous' } } },
-        {
-          required: ['contexts'],
-          additionalProperties: false,
-          properties: {
-            kind: { const: 'ordered' },
-            contexts: { type: 'array', maxItems: 1 << 12, items: order },
-            spans: positions,
-            labels: positions,
-          },
-        },
-        {
-          required: ['blocks', 'context'],
-          additionalProperties: false,
-          properties: {
-            kind: { const: 'explicit' },
-            blocks: { type: 'array', maxItems: 1 << 16, items: { type: 'string' } },
-            context: order,
-          },
-        },
-      ],
-    },
+const schema = object({
+  turn: { type: 'string' },
+  sent: {
+    oneOf: [
+      object({ kind: { const: 'ambiguous' } }),
+      object({ kind: { const: 'ordered' }, contexts: listOf(order, 1 << 12) }, { spans: positions, labels: positions }),
+      object({ kind: { const: 'explicit' }, blocks: listOf({ type: 'string' }), context: order }),
+    ],
   },
-}
+})
 
 /** Encodes a turn. `nonce` must never be reused. Returns undefined if the turn is too long to be shared. */
 export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): TurnRecord | undefined {
@@ -91,7 +57,7 @@ export function readTurnRecord(turn: TurnKey, text: string): SentTurn | undefine
   const record = tryJson(text.slice(end + 1))
   // rejects a record copied from another turn, perhaps of another tenant
   if (!ajv.validate<{ turn: TurnKey; sent: SentTurn }>(schema, record) || record.turn !== turn) return undefined
-  return ordersOf(record.sent).every(isSound) ? withAbsent(record.sent) : undefined
+  return ordersOf(record.sent).every(isSound) ? record.sent : undefined
 }
 
 /** Returns the words with which a turn's record starts. */
@@ -111,22 +77,4 @@ function isSound({ order, pointers }: SentOrder): boolean {
     order.every((place) => place < order.length) &&
     pointers.every(({ place, start, end }) => place < order.length && start < end)
   )
-}
-
-/** Restores undefined members, which JSON omits. */
-function withAbsent(sent: SentTurn): SentTurn {
-  const restore = ({ order, annotation, pointers }: SentOrder): SentOrder => ({
-    order,
-    annotation,
-    pointers: pointers.map((pointer) => ({
-      ...pointer,
-      hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
-    })),
-  })
-  if (sent.kind === 'ordered') {
-    const contexts = sent.contexts.map(restore)
-    const { spans, labels } = sent
-    return { kind: 'ordered', contexts, ...(spans && { spans }), ...(labels && { labels }) }
-  }
-  return sent.kind === 'explicit' ? { ...sent, context: restore(sent.context) } : sent
 }

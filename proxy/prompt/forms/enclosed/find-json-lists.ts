@@ -1,5 +1,5 @@
 import type { Span } from '../../../common/json/json-spans.ts'
-import type { BlockSpan, ContextList } from '../../context-list.ts'
+import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
 import {
   type Front,
   haveTexts,
@@ -12,11 +12,9 @@ import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
-import { findOwn, type Region } from '../../scan/find-elements.ts'
-import { FenceWalk } from '../../scan/find-fences.ts'
+import { findOwn, type Region, readOutsideFences } from '../../scan/find-elements.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, isRankingField, partWords, plainId } from '../../scan/words/field-names.ts'
 import { isSorted, namesPlaces } from '../../scan/words/tool-kind.ts'
 
@@ -44,21 +42,17 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   const lists: ContextList[] = []
   const refusals: Refusal[] = []
   if (values.length === 0) return { lists, refusals }
-  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
-  let at = region.start
-  for (const { start } of values) {
-    if (start < at) continue
-    at = fences.pass(at, start, region.end)
-    if (at > start) continue
+  const hasMany = (): boolean => lists.length + refusals.length > MOST_LISTS
+  readOutsideFences(marks, region, values, ({ start }) => {
+    if (hasMany()) return region.end
     const value = readJsonValue(marks.text, start)
-    // if one attempt stops, the next begins there, so that no character is read twice
-    at = value.end
     const list = readList(marks, region, start, value)
-    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: at } })
+    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: value.end } })
     else if (list !== undefined) lists.push(list)
-    if (lists.length + refusals.length > MOST_LISTS) return { lists: [], refusals }
-  }
-  return { lists, refusals }
+    // if one attempt stops, the next begins there, so that no character is read twice
+    return value.end
+  })
+  return { lists: hasMany() ? [] : lists, refusals }
 }
 
 const SILENT: Front = { isAnnounced: false, isSet: false }
@@ -108,7 +102,7 @@ function readList(
   const strings = isStrings ? named.filter(({ elements }) => isTexts(text, elements)) : []
   const [largest] = [...taken, ...strings].map(({ elements }) => elements).sort((a, b) => lengthOf(b) - lengthOf(a))
   if (largest === undefined) return judged[0]?.reason
-  return arePaired(arrays, largest) ? 'named' : toList(text, largest, end)
+  return arePaired(arrays, largest) ? 'named' : toElementList(text, largest, end)
 }
 
 /** Returns whether another list of a value has as many members, each of which belongs by its place to one of these. */
@@ -137,7 +131,7 @@ function placesMatterAround(text: string, start: number, end: number, arrays: Js
   return [front, behind].some((around) => isSorted(around) || namesPlaces(around))
 }
 
-function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
+function toElementList(text: string, elements: readonly JsonElement[], end: number): ContextList {
   const labels = findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
     const ranks = rankNames(text, members, labels?.[i])
@@ -145,8 +139,7 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
     const block = labels === undefined ? span : { label: labels[i]!, ...span }
     return ranks.length === 0 ? block : { ranks, ...block }
   })
-  const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
-  return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
+  return toList(text, blocks, 'json', 'strong', end)
 }
 
 /** Returns the names of an object's fields that only rank it, also within other fields. */

@@ -1,5 +1,5 @@
-import type { BlockSpan, ContextList, FormId } from '../../context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, matchAt } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { closes, type Fence } from '../../scan/find-fences.ts'
 import type { Marks, Place } from '../../scan/find-marks.ts'
@@ -109,22 +109,20 @@ function toLists(text: string, quotations: readonly Quotation[], form: 'quoted' 
     if (follows && (form === 'fenced' || before.heading === quotation.heading)) rows.at(-1)!.push(quotation)
     else rows.push([quotation])
   }
-  return rows.filter((row) => row.length > 1 && isList(row, form)).map((row) => toList(text, row, form))
-}
-
-function isList(row: readonly Quotation[], form: FormId): boolean {
-  const [{ heading }] = row as [Quotation]
-  if (form === 'quoted') return MATERIAL.test(heading) && /[:：]$/.test(heading)
-  return row.every((file) => PATH.test(file.heading)) && new Set(row.map((file) => file.heading)).size === row.length
-}
-
-function toList(text: string, row: readonly Quotation[], form: FormId): ContextList {
-  const blocks = row.map(({ start, end, inside }): BlockSpan => {
-    const contentStart = findContentStart(text, Math.min(inside.start, inside.end), inside.end)
-    return { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, inside.end) }
+  return rows.flatMap((row) => {
+    const [{ heading }] = row as [Quotation]
+    const isList =
+      form === 'quoted'
+        ? MATERIAL.test(heading) && /[:：]$/.test(heading)
+        : new Set(row.map((file) => file.heading)).size === row.length
+    const blocks = row.map((quotation) => toBlock(text, quotation))
+    return row.length > 1 && isList ? [toList(text, blocks, form, form === 'quoted' ? 'strong' : 'weak')] : []
   })
-  const weight = form === 'quoted' ? 'strong' : 'weak'
-  return { blocks, positional: false, labelPrefix: '', form, weight, end: blocks.at(-1)!.end }
+}
+
+function toBlock(text: string, { start, end, inside }: Quotation): BlockSpan {
+  const contentStart = findContentStart(text, Math.min(inside.start, inside.end), inside.end)
+  return { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, inside.end) }
 }
 
 // `<b>Content from a.pdf (Page 3): </b>`
@@ -136,8 +134,7 @@ export function findBoldLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
   const blocks: BlockSpan[] = []
   for (const { start } of findOwn(marks.bolds, region)) {
-    CREDIT.lastIndex = start
-    if (!CREDIT.test(text)) continue
+    if (!matchAt(CREDIT, text, start)) continue
     // the text is a single line, because the lines below it may belong to the prompt
     const lineEnd = findLineEnd(text, start)
     const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
@@ -146,6 +143,5 @@ export function findBoldLists(marks: Marks, region: Region): ContextList[] {
     if (next !== limit && !/^<br/i.test(text.slice(lineEnd + 1, lineEnd + 4))) return []
     blocks.push({ start, end, contentStart: start, contentEnd: end })
   }
-  if (blocks.length < 2) return []
-  return [{ blocks, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end: blocks.at(-1)!.end }]
+  return blocks.length < 2 ? [] : [toList(text, blocks, 'credited', 'strong')]
 }

@@ -1,11 +1,10 @@
-import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks, toList } from '../../context-list.ts'
 import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { type Attribute, readAttributes } from '../../scan/find-tags.ts'
-import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, isDatedField, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
@@ -32,11 +31,10 @@ export function findTagLists(
   if (elements.length > mostBlocks) return []
   const { text } = marks
   const rows: KinElement[][] = []
-  let previous: KinElement | undefined
   for (const element of elements) {
+    const previous = rows.at(-1)?.at(-1)
     if (previous !== undefined && isSibling(text, previous, element)) rows.at(-1)!.push(element)
     else rows.push([element])
-    previous = element
   }
   const torn = new Set(unbalanced)
   for (const [i, [first]] of rows.slice(1).entries()) {
@@ -46,7 +44,9 @@ export function findTagLists(
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
     .filter((row) => row.length > 1 || !isField(marks, row[0]!))
-    .map((row) => toList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))))
+    .map((row) =>
+      toRowList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))),
+    )
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
@@ -75,7 +75,7 @@ function isOther(name: string): boolean {
   return !isKin(name) || genericTags.has(name)
 }
 
-function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
+function toRowList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
   const attributes = row.map(({ open }) => readAttributes(text, open))
   const labels = attributes.map((own) => findLabels(text, own))
   const origin = NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((own) => textOf(text, own.get(name)))))
@@ -86,13 +86,8 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
     return toBlock(text, element, attributes[i]!, label)
   })
   return {
-    blocks,
+    ...toList(text, blocks, 'tag', isWeakTag(row[0]!.open.name) ? 'weak' : 'strong'),
     isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)) || areDated(text, attributes, hasOrigins),
-    positional: isRunning(blocks.map(({ label }) => textOf(text, label))),
-    labelPrefix: '',
-    end: row.at(-1)!.end,
-    form: 'tag',
-    weight: isWeakTag(row[0]!.open.name) ? 'weak' : 'strong',
     inContainer,
     hasOrigins,
   }

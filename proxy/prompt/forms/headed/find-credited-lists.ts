@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../../context-list.ts'
+import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
@@ -34,8 +34,7 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   }
   if (blocks.length < 2) return []
   const spans = blocks.map(({ start, end }): BlockSpan => ({ start, end, contentStart: start, contentEnd: end }))
-  const end = spans.at(-1)!.end
-  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
+  return [toList(text, spans, 'credited', 'strong')]
 }
 
 /**

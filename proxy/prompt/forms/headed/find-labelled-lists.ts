@@ -2,12 +2,11 @@ import { groupBy } from '#index/group-by.ts'
 import { findClosing } from '../../borders/list-closings.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
-import { findOwn, type Region, startsIn } from '../../scan/find-elements.ts'
-import { FenceWalk } from '../../scan/find-fences.ts'
+import { findOwn, type Region, readOutsideFences, startsIn } from '../../scan/find-elements.ts'
 import { readLineNotes } from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
-import { LastBlock, type Surroundings } from './last-block.ts'
+import { findLastEnd, type LastBlock, readEnding, readLastBlock, type Surroundings } from './last-block.ts'
 
 interface Labelled extends Surroundings {
   readonly forms: ReadonlyMap<string, readonly Label[]>
@@ -21,19 +20,14 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
   if (refused.size === forms.size) return []
   const labelled = { marks, region, lines: readLineNotes(marks.text, region), forms }
-  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   const lists: ContextList[] = []
-  let at = region.start
-  for (const label of labels) {
-    if (label.start < at || refused.has(label.form)) continue
-    // fences before a list hide labels; fences inside its blocks are content
-    at = fences.pass(at, label.start, region.end)
-    if (at > label.start) continue
-    const list = readList(labelled, label)
+  // fences before a list hide labels; fences inside its blocks are content
+  readOutsideFences(marks, region, labels, (label) => {
+    const list = refused.has(label.form) ? undefined : readList(labelled, label)
     if (list === undefined) refused.add(label.form)
     else if (!isNotes(marks.text, label, list.blocks)) lists.push(list)
-    at = list?.end ?? at
-  }
+    return list?.end ?? label.start
+  })
   return lists
 }
 
@@ -49,7 +43,7 @@ function readList(labelled: Labelled, first: Label): ContextList | undefined {
   if (!region.container && holdsQuestion) return undefined
   // blocks from another source stay separate, as does the line that announces them
   if (endsInHeading || doubled) return undefined
-  const end = last.find()
+  const end = findLastEnd(last)
   if (end === undefined) return undefined
   return {
     blocks: labels.map((label, i) => toBlock(marks.text, label, ends[i] ?? end.block)),
@@ -83,7 +77,7 @@ function findRun(labelled: Labelled, first: Label): LabelRun | undefined {
     const counted = toRun(labelled, labels.slice(from, to), true, labels[to]!.start)
     // it certainly ends before the next label, which is no part of its last block: the count does not go on behind it
     const isWhole = labels[findCountEnd(labels, to)]?.number !== labels[to - 1]!.number! + 1
-    if (isWhole && counted.last.certainEnd !== undefined) return counted
+    if (isWhole && readEnding(counted.last).certain !== undefined) return counted
   }
   // numbers that count up and then jump or repeat are two lists, or one list with a document that holds such a label
   if (to < labels.length && (first.bare || to - from > 1)) return undefined
@@ -91,7 +85,7 @@ function findRun(labelled: Labelled, first: Label): LabelRun | undefined {
 }
 
 function toRun(labelled: Labelled, labels: readonly Label[], positional: boolean, limit: number): LabelRun {
-  return { labels, positional, last: new LastBlock(labelled, labels, limit) }
+  return { labels, positional, last: readLastBlock(labelled, labels, limit) }
 }
 
 // returns the index after the labels that count up from 0 or 1

@@ -1,4 +1,4 @@
-import { asks, asksBefore, type CueNote, isCue, isFollowed, isSaid, mayBeInside } from '../../borders/cue-lines.ts'
+import type { Span } from '../../../common/json/json-spans.ts'
 import {
   findClosing,
   findClosingLine,
@@ -20,18 +20,33 @@ import {
 } from '../../borders/list-interior.ts'
 import {
   announcesInstructions,
+  asks,
+  asksBefore,
+  type CueNote,
   endsInPrompt,
   endsInPromptLine,
   findParagraphEnd,
   holdsInstruction,
+  isCue,
+  isFollowed,
   isPromptFrom,
   isPromptHeading,
+  isSaid,
+  mayBeInside,
 } from '../../borders/prompt-lines.ts'
 import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
-import { findLastRule, findRuleBefore, type LineNote, type LineNotes, levelOf } from '../../scan/find-line-notes.ts'
+import {
+  findBlank,
+  findLastRule,
+  findRuleBefore,
+  type LineNote,
+  type LineNotes,
+  levelOf,
+  notesIn,
+} from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
 
@@ -62,238 +77,223 @@ interface Ending {
  * The last block of a list whose blocks begin with labels. The others end where the next one begins; this one where
  * something follows that the others do not contain.
  */
-export class LastBlock {
+export interface LastBlock extends Surroundings {
+  /** The labels of all blocks. */
+  readonly labels: readonly Label[]
+  readonly first: Label
+  readonly label: Label
+  /** The furthest possible end. */
+  readonly limit: number
   /** What the other blocks contain. */
   readonly interior: Interior
-  readonly #marks: Marks
-  readonly #region: Region
-  readonly #lines: LineNotes
-  readonly #labels: readonly Label[]
-  readonly #first: Label
-  readonly #label: Label
-  /** The furthest possible end. */
-  readonly #limit: number
-  readonly #opening: Opening | undefined
-
-  constructor({ marks, region, lines }: Surroundings, labels: readonly Label[], limit: number) {
-    this.#marks = marks
-    this.#region = region
-    this.#lines = lines
-    this.#labels = labels
-    this.#first = labels[0]!
-    this.#label = labels.at(-1)!
-    this.#limit = limit
-    this.#opening = findOpening(marks.text, this.#first.start)
-    this.interior = readInterior(marks.text, lines, labels)
-  }
-
-  /** Whether something within its limit certainly ends it. */
-  get certainEnd(): number | undefined {
-    return this.#readEnding().certain
-  }
-
-  /** Returns where it ends, and where the list ends including its closing. Undefined if that is uncertain. */
-  find(): { readonly block: number; readonly list: number } | undefined {
-    const { text } = this.#marks
-    const { ends, quotes, closed } = this.interior
-    // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
-    if (this.#opening && findClosingLine(text, this.#opening, this.#first.end, this.#label.start) !== undefined)
-      return undefined
-    if (this.#itemEnd === -1) return undefined
-    const ending = this.#readEnding()
-    // if only the last block is not closed, it is not a block, or its end is cut off
-    if ((quotes !== undefined || closed) && ending.listEnd === undefined) return undefined
-    const limit = this.#findLimit(ending)
-    if (limit === undefined) return undefined
-    const end = this.#cut(limit)
-    // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
-    if (end === this.#label.end) return undefined
-    if (this.#opening?.sign !== undefined && text.endsWith(this.#opening.sign, end)) return undefined
-    const isTorn = isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || this.#holdsLoneRule(end)
-    return isTorn ? undefined : { block: end, list: ending.listEnd ?? end }
-  }
-
-  #readEnding(): Ending {
-    const { text } = this.#marks
-    const { blanks } = this.#lines
-    const from = this.#label.end
-    const own = this.#findOwnEnd()
-    if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
-    const closing = this.#findClosing()
-    const item = this.#itemEnd === -1 ? undefined : this.#itemEnd
-    const bound = closing ?? item ?? this.#limit
-    const blank = blanks[findIndexFrom(blanks, from)]?.start ?? bound
-    const fence = this.#findClosingRule(bound)
-    if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
-    const note = this.#findNote(findLineEnd(text, from), bound, (own) => this.#isEnd(own))
-    const cue = note && isCue(note) ? note : undefined
-    return {
-      paragraph: blank < bound ? blank : undefined,
-      certain: note?.start ?? (bound < this.#limit ? bound : closing),
-      cue,
-      closing,
-      isAnsweredFirst: cue !== undefined && isSaid(cue) && this.#findNote(cue.end, bound, asks) !== undefined,
-    }
-  }
-
-  #findNote(from: number, to: number, test: (note: LineNote) => boolean): LineNote | undefined {
-    const { notes } = this.#lines
-    for (let at = findIndexFrom(notes, from); at < notes.length && notes[at]!.start < to; at++)
-      if (test(notes[at]!)) return notes[at]
-    return undefined
-  }
-
-  /** Returns where it ends by the same closing as every other block: a line with its number, or a closing quote. */
-  #findOwnEnd(): { readonly start: number; readonly end: number } | undefined {
-    const { text } = this.#marks
-    const { quotes, closed } = this.interior
-    const quoted = quotes && findQuoteEnd(text, this.#label.end, quotes, this.#limit)
-    if (quoted !== undefined) return { start: quoted, end: quoted }
-    return closed ? findOwnClosing(text, this.#label, this.#limit) : undefined
-  }
-
-  /** Returns where something that was opened before the list is closed. */
-  #findClosing(): number | undefined {
-    const tag = findClosing(this.#marks, this.#first.start, this.#label.end, this.#limit)
-    const line = this.#opening && findClosingLine(this.#marks.text, this.#opening, this.#label.end, tag ?? this.#limit)
-    return line ?? tag
-  }
-
+  /** What was opened right before the list. */
+  readonly opening: Opening | undefined
+  readonly openingRule: string | undefined
   /** Where the next of several instructions begins, if the list ends one; -1 if nothing shows where. */
-  get #itemEnd(): number | undefined {
-    const end = findItemEnd(this.#marks.text, this.#first.start)
-    return end === undefined || (end > this.#label.end && end <= this.#limit) ? end : -1
-  }
+  readonly itemEnd: number | undefined
+}
 
-  get #openingRule(): string | undefined {
-    return findRuleBefore(this.#marks.text, this.#lines, this.#first.start)
+export function readLastBlock(surroundings: Surroundings, labels: readonly Label[], limit: number): LastBlock {
+  const {
+    marks: { text },
+    lines,
+  } = surroundings
+  const [first, label] = [labels[0]!, labels.at(-1)!]
+  const item = findItemEnd(text, first.start)
+  return {
+    ...surroundings,
+    labels,
+    first,
+    label,
+    limit,
+    interior: readInterior(text, lines, labels),
+    opening: findOpening(text, first.start),
+    openingRule: findRuleBefore(text, lines, first.start),
+    itemEnd: item === undefined || (item > label.end && item <= limit) ? item : -1,
   }
+}
 
-  /** Returns where a rule like the one right before the list closes it. Undefined if that rule occurs elsewhere too. */
-  #findClosingRule(bound: number): number | undefined {
-    const { notes } = this.#lines
-    const rule = this.#openingRule
-    if (rule === undefined) return undefined
-    let closing: number | undefined
-    for (let at = findIndexFrom(notes, this.#first.start); at < notes.length && notes[at]!.start < bound; at++) {
-      const { kind, start, end } = notes[at]!
-      if (kind !== 'rule' || this.#marks.text.slice(start, end).trim() !== rule) continue
-      if (closing !== undefined || start < this.#label.end) return undefined
-      closing = start
-    }
-    return closing
-  }
+/** Returns where it ends, and where the list ends including its closing. Undefined if that is uncertain. */
+export function findLastEnd(last: LastBlock): { readonly block: number; readonly list: number } | undefined {
+  const { opening, first, label } = last
+  const { text } = last.marks
+  const { ends, quotes, closed } = last.interior
+  // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
+  if (opening && findClosingLine(text, opening, first.end, label.start) !== undefined) return undefined
+  if (last.itemEnd === -1) return undefined
+  const ending = readEnding(last)
+  // if only the last block is not closed, it is not a block, or its end is cut off
+  if ((quotes !== undefined || closed) && ending.listEnd === undefined) return undefined
+  const limit = findLimit(last, ending)
+  if (limit === undefined) return undefined
+  const end = cutAt(last, limit)
+  // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
+  if (end === label.end) return undefined
+  if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  const isTorn = isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || holdsLoneRule(last, end)
+  return isTorn ? undefined : { block: end, list: ending.listEnd ?? end }
+}
 
-  /** Returns whether a line certainly is none of the block: the other blocks do not contain its kind. */
-  #isEnd({ kind, behindBlank, start, end }: LineNote): boolean {
-    const { text } = this.#marks
-    const { cues, separator } = this.interior
-    if (typeof kind === 'object') return !cues.has(kind.kind)
-    if (kind === 'rule' && text.slice(start, end).trim() === separator) return true
-    // records are whole documents, and only one of them may have headings
-    if (!behindBlank || this.interior[kind] || this.#first.keys !== undefined) return false
-    // if no heading of its level comes before the list, it may belong to the last document
-    const level = this.#lines.headings.get(levelOf(text, start)) ?? start
-    return kind === 'rule' || level < this.#first.start || isPromptHeading(text, start)
+/** Returns where a last block may end; `certain` is set if something within its limit certainly ends it. */
+export function readEnding(last: LastBlock): Ending {
+  const { lines, limit } = last
+  const from = last.label.end
+  const own = findOwnEnd(last)
+  if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
+  const closing = findListClosing(last)
+  const item = last.itemEnd === -1 ? undefined : last.itemEnd
+  const bound = closing ?? item ?? limit
+  const blank = findBlank(lines, from, bound)
+  const fence = findClosingRule(last, bound)
+  if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
+  const note = notesIn(lines, findLineEnd(last.marks.text, from), bound).find((own) => isEnd(last, own))
+  const cue = note && isCue(note) ? note : undefined
+  return {
+    paragraph: blank < bound ? blank : undefined,
+    certain: note?.start ?? (bound < limit ? bound : closing),
+    cue,
+    closing,
+    isAnsweredFirst: cue !== undefined && isSaid(cue) && notesIn(lines, cue.end, bound).some(asks),
   }
+}
 
-  /** Returns the furthest end of the block. Undefined if that is uncertain. */
-  #findLimit(ending: Ending): number | undefined {
-    const { blank, quotes } = this.interior
-    if (quotes !== undefined) return ending.closing
-    if (this.#reachesContainerEnd(ending)) return ending.closing ?? this.#limit
-    if (this.#isDoubtful(ending)) return undefined
-    const isClosed = this.#region.container || this.#marks.whole
-    const bound = ending.certain ?? (isClosed ? this.#limit : this.#findLimitBelowQuestion())
-    if (!blank) return this.#findParagraphLimit(ending, bound)
-    return bound === undefined || this.#isBeyond(bound, isClosed) ? undefined : bound
-  }
+/** Returns where it ends by the same closing as every other block: a line with its number, or a closing quote. */
+function findOwnEnd({ marks, interior, label, limit }: LastBlock): Span | undefined {
+  const { quotes, closed } = interior
+  const quoted = quotes && findQuoteEnd(marks.text, label.end, quotes, limit)
+  if (quoted !== undefined) return { start: quoted, end: quoted }
+  return closed ? findOwnClosing(marks.text, label, limit) : undefined
+}
 
-  /**
-   * Returns whether only the container's end can end it, because the question is outside, behind it or in another
-   * message, and no other list follows inside.
-   */
-  #reachesContainerEnd({ paragraph }: Ending): boolean {
-    const [marks, region] = [this.#marks, this.#region]
-    if (!region.container || this.#limit !== region.end || !(marks.asked || isFollowed(marks, region))) return false
-    if (this.interior.blank || paragraph === undefined) return true
-    const next = [marks.labels, region.elements].map((items) => items[findIndexFrom(items, paragraph)]?.start)
-    return next.every((start) => start === undefined || start >= region.end)
-  }
+/** Returns where something that was opened before the list is closed. */
+function findListClosing({ marks, opening, first, label, limit }: LastBlock): number | undefined {
+  const tag = findClosing(marks, first.start, label.end, limit)
+  return (opening && findClosingLine(marks.text, opening, label.end, tag ?? limit)) ?? tag
+}
 
-  /** Returns whether the cue line that would end it may be part of it. */
-  #isDoubtful({ cue, closing, paragraph = this.#limit, isAnsweredFirst = false }: Ending): boolean {
-    const { text } = this.#marks
-    // examples are not touched, but the next list may begin where they end
-    if (cue === undefined || showsHow(text, this.#first.start)) return false
-    // behind the first paragraph, only a cue that begins the next one may be a line of the document
-    if (!this.interior.blank && cue.start >= paragraph)
-      return isAnsweredFirst && findContentStart(text, paragraph, cue.start) === cue.start
-    if (isAnsweredFirst) return true
-    // instructions between the last line and its cue, without a blank line between them
-    if (!cue.behindBlank && endsInPromptLine(text, this.#label.end, cue.start)) return true
-    return mayBeInside(text, cue, closing ?? this.#limit, closing !== undefined)
-  }
+/** Returns where a rule like the one right before the list closes it. Undefined if that rule occurs elsewhere too. */
+function findClosingRule({ marks, lines, first, label, openingRule }: LastBlock, bound: number): number | undefined {
+  const [closing, ...others] = notesIn(lines, first.start, openingRule === undefined ? 0 : bound).filter(
+    ({ kind, start, end }) => kind === 'rule' && marks.text.slice(start, end).trim() === openingRule,
+  )
+  return closing && others.length === 0 && closing.start >= label.end ? closing.start : undefined
+}
 
-  /** Returns the end of the region if the question comes before the list, unless the prompt may go on behind it. */
-  #findLimitBelowQuestion(): number | undefined {
-    const { text, asked } = this.#marks
-    const { start } = this.#first
-    const bodies = readBodies(text, this.#labels, this.interior, this.#limit)
-    const isAsked = asked && (this.interior.blank || isNoLonger(bodies))
-    if (!isAsked && !asksBefore(text, this.#lines, start)) return undefined
-    const [from, to] = [this.#label.end, this.#limit]
-    return announcesAlone(bodies) || endsInPrompt(text, from, to) || endsInPromptLine(text, from, to) ? undefined : to
-  }
+/** Returns whether a line certainly is none of the block: the other blocks do not contain its kind. */
+function isEnd({ marks, interior, first, lines }: LastBlock, { kind, behindBlank, start, end }: LineNote): boolean {
+  if (typeof kind === 'object') return !interior.cues.has(kind.kind)
+  if (kind === 'rule' && marks.text.slice(start, end).trim() === interior.separator) return true
+  // records are whole documents, and only one of them may have headings
+  if (!behindBlank || interior[kind] || first.keys !== undefined) return false
+  // if no heading of its level comes before the list, it may belong to the last document
+  const level = lines.headings.get(levelOf(marks.text, start)) ?? start
+  return kind === 'rule' || level < first.start || isPromptHeading(marks.text, start)
+}
 
-  /** Returns whether the prompt may begin before the furthest end of a block of several paragraphs. */
-  #isBeyond(bound: number, isClosed: boolean): boolean {
-    const { text } = this.#marks
-    const { end: from, keys, isWeak } = this.#label
-    const isPromptThere = readCue(text, bound) !== undefined || isPromptHeading(text, bound)
-    if (isPromptThere && endsInPrompt(text, from, bound)) return true
-    // records without a known source may be followed by other fields and instructions of the prompt
-    if (keys !== undefined && isWeak && holdsInstruction(text, from, bound)) return true
-    return !isClosed && announcesInstructions(text.slice(from, bound))
-  }
+/** Returns the furthest end of the block. Undefined if that is uncertain. */
+function findLimit(last: LastBlock, ending: Ending): number | undefined {
+  const { blank, quotes } = last.interior
+  if (quotes !== undefined) return ending.closing
+  if (reachesContainerEnd(last, ending)) return ending.closing ?? last.limit
+  if (isDoubtful(last, ending)) return undefined
+  const isClosed = last.region.container || last.marks.whole
+  const bound = ending.certain ?? (isClosed ? last.limit : findLimitBelowQuestion(last))
+  if (!blank) return findParagraphLimit(last, ending, bound)
+  return bound === undefined || isBeyond(last, bound, isClosed) ? undefined : bound
+}
 
-  /** Returns the furthest end of a block without blank lines. */
-  #findParagraphLimit({ paragraph, closing }: Ending, certain: number | undefined): number | undefined {
-    const { text, asked } = this.#marks
-    const limit = certain ?? this.#limit
-    if (paragraph === undefined || paragraph >= limit) {
-      // of several lines with nothing after them, the last may be the question
-      return certain ?? (text.slice(this.#label.end, limit).trim().includes('\n') ? undefined : limit)
-    }
-    const start = findContentStart(text, paragraph, limit)
-    if (start === limit) return paragraph
-    const end = findParagraphEnd(text, start, limit)
-    const isLast = findContentStart(text, end, limit) === limit
-    // if no cue follows, the last paragraph is the question
-    if (isLast && certain === undefined && !asked) return paragraph
-    // a question before the closing mark may not be the prompt's question if the prompt continues after that mark
-    if (limit === closing && findContentStart(text, findLineEnd(text, limit), this.#region.end) < this.#region.end)
-      return undefined
-    return isPromptFrom(text, start, limit) ? paragraph : undefined
-  }
+/**
+ * Returns whether only the container's end can end it, because the question is outside, behind it or in another
+ * message, and no other list follows inside.
+ */
+function reachesContainerEnd({ marks, region, interior, limit }: LastBlock, { paragraph }: Ending): boolean {
+  if (!region.container || limit !== region.end || !(marks.asked || isFollowed(marks, region))) return false
+  if (interior.blank || paragraph === undefined) return true
+  const next = [marks.labels, region.elements].map((items) => items[findIndexFrom(items, paragraph)]?.start)
+  return next.every((start) => start === undefined || start >= region.end)
+}
 
-  /** Returns where its body ends before `limit`, without a separator or the closing of the list. */
-  #cut(limit: number): number {
-    const { text } = this.#marks
-    const { ends, endsInRule } = this.interior
-    const from = this.#label.end
-    const end = findContentEnd(text, from, limit)
-    const rule = findLastRule(text, from, end)
-    // a rule that separates the blocks from what follows, unless other blocks also end in one
-    const isOutside = rule !== undefined && (rule.text === this.#openingRule || !endsInRule)
-    const bodyEnd = isOutside ? rule.bodyEnd : end
-    // a line that closes every block is no end of the list
-    return isClosedAlike(text, ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(this.#marks, from, bodyEnd)
-  }
+/** Returns whether the cue line that would end it may be part of it. */
+function isDoubtful({ marks: { text }, interior, first, label, limit }: LastBlock, ending: Ending): boolean {
+  const { cue, closing, paragraph = limit, isAnsweredFirst = false } = ending
+  // examples are not touched, but the next list may begin where they end
+  if (cue === undefined || showsHow(text, first.start)) return false
+  // behind the first paragraph, only a cue that begins the next one may be a line of the document
+  if (!interior.blank && cue.start >= paragraph)
+    return isAnsweredFirst && findContentStart(text, paragraph, cue.start) === cue.start
+  if (isAnsweredFirst) return true
+  // instructions between the last line and its cue, without a blank line between them
+  if (!cue.behindBlank && endsInPromptLine(text, label.end, cue.start)) return true
+  return mayBeInside(text, cue, closing ?? limit, closing !== undefined)
+}
 
-  /** Returns whether only this block holds a rule, which may divide it from the prompt. */
-  #holdsLoneRule(end: number): boolean {
-    if (this.interior.rule || this.#region.container || this.#marks.whole) return false
-    return this.#findNote(this.#label.end + 1, end, ({ kind }) => kind === 'rule') !== undefined
+/** Returns the end of the region if the question comes before the list, unless the prompt may go on behind it. */
+function findLimitBelowQuestion({
+  marks,
+  lines,
+  labels,
+  first,
+  label,
+  interior,
+  limit,
+}: LastBlock): number | undefined {
+  const { text, asked } = marks
+  const bodies = readBodies(text, labels, interior, limit)
+  const isAsked = asked && (interior.blank || isNoLonger(bodies))
+  if (!isAsked && !asksBefore(text, lines, first.start)) return undefined
+  const from = label.end
+  return announcesAlone(bodies) || endsInPrompt(text, from, limit) || endsInPromptLine(text, from, limit)
+    ? undefined
+    : limit
+}
+
+/** Returns whether the prompt may begin before the furthest end of a block of several paragraphs. */
+function isBeyond({ marks: { text }, label }: LastBlock, bound: number, isClosed: boolean): boolean {
+  const { end: from, keys, isWeak } = label
+  const isPromptThere = readCue(text, bound) !== undefined || isPromptHeading(text, bound)
+  if (isPromptThere && endsInPrompt(text, from, bound)) return true
+  // records without a known source may be followed by other fields and instructions of the prompt
+  if (keys !== undefined && isWeak && holdsInstruction(text, from, bound)) return true
+  return !isClosed && announcesInstructions(text.slice(from, bound))
+}
+
+/** Returns the furthest end of a block without blank lines. */
+function findParagraphLimit(
+  last: LastBlock,
+  { paragraph, closing }: Ending,
+  certain: number | undefined,
+): number | undefined {
+  const { text, asked } = last.marks
+  const limit = certain ?? last.limit
+  if (paragraph === undefined || paragraph >= limit) {
+    // of several lines with nothing after them, the last may be the question
+    return certain ?? (text.slice(last.label.end, limit).trim().includes('\n') ? undefined : limit)
   }
+  const start = findContentStart(text, paragraph, limit)
+  if (start === limit) return paragraph
+  const isLast = findContentStart(text, findParagraphEnd(text, start, limit), limit) === limit
+  // if no cue follows, the last paragraph is the question
+  if (isLast && certain === undefined && !asked) return paragraph
+  const { end } = last.region
+  // a question before the closing mark may not be the prompt's question if the prompt continues after that mark
+  if (limit === closing && findContentStart(text, findLineEnd(text, limit), end) < end) return undefined
+  return isPromptFrom(text, start, limit) ? paragraph : undefined
+}
+
+/** Returns where its body ends before `limit`, without a separator or the closing of the list. */
+function cutAt({ marks, interior, label, openingRule }: LastBlock, limit: number): number {
+  const { text } = marks
+  const end = findContentEnd(text, label.end, limit)
+  const rule = findLastRule(text, label.end, end)
+  // a rule that separates the blocks from what follows, unless other blocks also end in one
+  const isOutside = rule !== undefined && (rule.text === openingRule || !interior.endsInRule)
+  const bodyEnd = isOutside ? rule.bodyEnd : end
+  // a line that closes every block is no end of the list
+  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(marks, label.end, bodyEnd)
+}
+
+/** Returns whether only this block holds a rule, which may divide it from the prompt. */
+function holdsLoneRule({ interior, region, marks, lines, label }: LastBlock, end: number): boolean {
+  if (interior.rule || region.container || marks.whole) return false
+  return notesIn(lines, label.end + 1, end).some(({ kind }) => kind === 'rule')
 }

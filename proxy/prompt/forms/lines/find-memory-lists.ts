@@ -1,10 +1,8 @@
-import type { BlockSpan, ContextList } from '../../context-list.ts'
+import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
-import { findOwn, type Region } from '../../scan/find-elements.ts'
-import { FenceWalk } from '../../scan/find-fences.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, matchAt } from '../../scan/find-edges.ts'
+import { findOwn, type Region, readOutsideFences } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import { isRunning } from '../../scan/labels/label.ts'
 
 const OF_USER =
   "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
@@ -35,20 +33,15 @@ export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
   const bullets = findOwn(marks.bullets, region)
   // most bullets have no such line before them and need not be read as lists
   if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
-  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   const lists: ContextList[] = []
-  let at = region.start
-  for (const { start: line } of bullets) {
-    if (line < at) continue
-    at = fences.pass(at, line, region.end)
-    if (at > line) continue
+  readOutsideFences(marks, region, bullets, ({ start: line }) => {
     const items = readItems(text, line, region.elements[findIndexFrom(region.elements, line)]?.start ?? region.end)
     const end = items.at(-1)?.end ?? line
-    at = Math.max(end, line + 1)
     const isList =
       items.length > 1 && isAnnounced(marks, region, line) && areFacts(text, items) && endsHere(text, end, region.end)
-    if (isList) lists.push(toList(text, items, end))
-  }
+    if (isList) lists.push(toMemoryList(text, items))
+    return Math.max(end, line + 1)
+  })
   return lists
 }
 
@@ -61,8 +54,7 @@ function readItems(text: string, first: number, limit: number): readonly BlockSp
     const start = findContentStart(text, line, lineEnd)
     if (start === lineEnd) return items
     const end = findContentEnd(text, line, lineEnd)
-    BULLET.lastIndex = line
-    const [whole = '', indent = '', sign = ''] = BULLET.exec(text) ?? []
+    const [whole = '', indent = '', sign = ''] = matchAt(BULLET, text, line) ?? []
     // what all bullets of one list have in common: their indentation and their sign
     const own = indent + sign.replace(/^\d+/, '1')
     shape ??= own
@@ -108,9 +100,8 @@ function endsHere(text: string, end: number, limit: number): boolean {
   return line >= limit || start >= lineEnd || '<#'.includes(text[start]!) || readCue(text, line)?.question === true
 }
 
-function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
-  const positional = isRunning(items.map(({ label }) => label && text.slice(label.start, label.end)))
+function toMemoryList(text: string, items: readonly BlockSpan[]): ContextList {
+  const list = toList(text, items, 'memories', 'strong')
   // numbers that do not count up from the first are the writer's own, so we must not refer to them
-  const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
-  return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
+  return list.positional ? list : { ...list, blocks: items.map(({ label: _, ...item }) => item) }
 }

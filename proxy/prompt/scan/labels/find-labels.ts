@@ -1,7 +1,18 @@
-import { findContentEnd, findLineEnd, isDigit } from '../find-edges.ts'
+import { findContentEnd, findLineEnd, isDigit, matchAt } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
-import { BULLET, type Dress, findClosed, findNameEnd, skipColon, skipSigns, toLabel } from './dress.ts'
-import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
+import {
+  BULLET,
+  type Dress,
+  findClosed,
+  findNameEnd,
+  GAP,
+  isLabelId,
+  type Label,
+  skipColon,
+  skipSigns,
+  toLabel,
+  toLabelNumber,
+} from './label.ts'
 
 /*
  * The one grammar of labels: signs of any kind or none, then a word for a document with an id, or the name of its
@@ -73,7 +84,9 @@ function readHead(text: string, start: number, dress: Dress, noun: Noun): Label 
   return (
     readNamed(text, start, dress, noun) ??
     readPath(text, start, dress) ??
-    (dress.signs === '[' ? readNamedFile(text, start) : undefined)
+    (dress.signs === '[' && matchAt(NAMED_FILE, text, start)
+      ? toLabel(start, NAMED_FILE.lastIndex, '[file]:', true)
+      : undefined)
   )
 }
 
@@ -87,18 +100,11 @@ function readBareNumber(text: string, start: number, signs: string): Label | und
 
 /** Reads a label that is little more than the id it captures. */
 function readId(text: string, start: number, shape: RegExp, form: string): Label | undefined {
-  shape.lastIndex = start
-  const match = shape.exec(text)
+  const match = matchAt(shape, text, start)
   if (match === null) return undefined
   const idStart = start + match[0].indexOf(match[1]!)
   const idEnd = idStart + match[1]!.length
   return { ...toLabel(start, start + match[0].length, form, true), idStart, idEnd, number: toLabelNumber(match[1]!) }
-}
-
-function readNamedFile(text: string, start: number): Label | undefined {
-  NAMED_FILE.lastIndex = start
-  const match = NAMED_FILE.exec(text)
-  return match === null ? undefined : toLabel(start, start + match[0].length, '[file]:', true)
 }
 
 /** An id behind a word for a document, and what is said before it. */
@@ -111,8 +117,7 @@ interface Id {
 }
 
 function readIdBehind(text: string, { signs, at }: Dress, noun: Noun): Id | undefined {
-  NUMBERED.lastIndex = noun.end
-  const match = NUMBERED.exec(text)
+  const match = matchAt(NUMBERED, text, noun.end)
   if (match === null) return undefined
   const [whole, between, id] = match as unknown as [string, string, string]
   const isLinked = between.endsWith('[')
@@ -160,9 +165,7 @@ function findLabelEnd(text: string, at: number, signs: string): number | undefin
   const closed = findClosed(text, at, signs)
   if (closed !== undefined) return closed
   for (const shape of signs.endsWith('**') ? [BEHIND_BOLD, BEHIND_NUMBER] : [BEHIND_NUMBER]) {
-    shape.lastIndex = at
-    const behind = shape.exec(text)
-    if (behind !== null) return at + behind[0].length
+    if (matchAt(shape, text, at)) return shape.lastIndex
   }
   return isLineEnd(text, at) && signs !== '' && !BULLET.test(signs) ? at : undefined
 }
@@ -176,19 +179,17 @@ function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun
   // `**Source:** a.md` is a field of a record
   if (/^(?:[-*+>|•][ \t]?|\*\*)$/.test(signs)) return undefined
   const [shape, from] = noun.end > at ? [NAMED, noun.end] : [FIELD, at]
-  shape.lastIndex = from
-  const match = shape.exec(text)
-  if (match === null) return undefined
-  const end = findNameEnd(text, from + match[0].length, signs)
-  const word = text.slice(at, from + match[0].length).toLowerCase()
+  if (!matchAt(shape, text, from)) return undefined
+  const name = shape.lastIndex
+  const end = findNameEnd(text, name, signs)
+  const word = text.slice(at, name).toLowerCase()
   return end === undefined ? undefined : toLabel(start, end, `${signs}${word}~`, true)
 }
 
 /** Reads a file's name between signs, such as `--- src/a.ts ---`. */
 function readPath(text: string, start: number, { signs, at }: Dress): Label | undefined {
   if (/^(?:[-*+•|]|>+)[ \t]?$|^["'(/[]|^\*\*?$|^[.~]/.test(signs)) return undefined
-  PATH.lastIndex = at
-  if (!PATH.test(text)) return undefined
+  if (!matchAt(PATH, text, at)) return undefined
   const end = findNameEnd(text, at, signs)
   return end === undefined ? undefined : toLabel(start, end, `${signs}path~`, true)
 }

@@ -1,8 +1,7 @@
-import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../find-edges.ts'
 import { named } from '../words/field-names.ts'
-import { toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
-import { type Label, toLabelNumber } from './label.ts'
+import { type Label, toLabel, toLabelNumber } from './label.ts'
 
 /** The fields at the beginning of a record, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 interface RecordHead {
@@ -135,8 +134,7 @@ interface Field {
 }
 
 function readField(text: string, at: number): Field | undefined {
-  FIELD.lastIndex = at
-  const match = FIELD.exec(text)
+  const match = matchAt(FIELD, text, at)
   return match === null ? undefined : { key: match[1]!.trimEnd(), end: at + match[0].length }
 }
 

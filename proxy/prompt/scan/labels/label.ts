@@ -1,4 +1,5 @@
-import { isDigit } from '../find-edges.ts'
+import { findContentEnd, findLineEnd, isBlank, isDigit } from '../find-edges.ts'
+
 /**
  * A label at the beginning of a line, such as `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields.
  */
@@ -37,12 +38,116 @@ export function toLabelNumber(id: string): number | undefined {
   return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
 }
 
-/** Returns whether these ids are n, n+1, n+2 …, beginning with 0 or 1. */
-export function isRunning(ids: readonly (string | undefined)[]): boolean {
-  const first = toLabelNumber(ids[0] ?? '')
-  if (first === undefined || first > 1) return false
-  return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
-}
-
 /** What follows a label. Chinese, Japanese and Korean texts continue without a space. */
 export const GAP: string = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
+
+/* Signs of any kind around labels, and their closing counterparts. */
+
+/** Signs before a label, and where its words begin. */
+export interface Dress {
+  readonly signs: string
+  readonly at: number
+}
+
+const MOST_SIGNS = 12
+/** A label is a whole line or its beginning. Longer lines are text. */
+const LONGEST_LINE = 200
+
+const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
+  '[] <> () {} 【】 《》 〈〉 「」 『』 〔〕 （）'.split(' ').map((pair) => [...pair]),
+)
+/** The bullet of a list item. */
+export const BULLET: RegExp = /^[-*+•][ \t]?$/
+// these begin lines of any Markdown and, alone, say nothing about the line
+const MARKDOWN = /^(?:[-*+>|•]|\*\*|#{1,6})[ \t]?$/
+
+/**
+ * Returns the position after a line's leading signs and at most two spaces. Undefined if there are too many signs or
+ * nothing follows.
+ */
+export function skipSigns(text: string, start: number): number | undefined {
+  let at = start
+  while (at - start < MOST_SIGNS && isSign(text.charCodeAt(at))) at++
+  if (at - start === MOST_SIGNS) return undefined
+  const end = at
+  while (at - end < 2 && text[at] === ' ') at++
+  // `==== [File: a.md]:`
+  if (at > end && (text[at] === '[' || text[at] === '【')) at++
+  const code = text.charCodeAt(at)
+  return Number.isNaN(code) || code <= 32 ? undefined : at
+}
+
+/**
+ * Returns the position after the signs that close the leading ones, either at the end of the line or with the text in
+ * between.
+ */
+export function findClosed(text: string, at: number, signs: string): number | undefined {
+  if (signs === '' || MARKDOWN.test(signs)) return undefined
+  const closing = toClosing(signs)
+  const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
+  const end = isBlank(text.charCodeAt(at)) ? at + 1 : at
+  if (text.startsWith(closing, end)) return skipColon(text, end + closing.length)
+  if (lineEnd - closing.length > at && text.startsWith(closing, lineEnd - closing.length)) return lineEnd
+  const inside = findInside(text, closing, at, lineEnd)
+  const isBracket = MIRRORED[closing] === undefined && '])}>】》〉」』〕）'.includes(closing.at(-1) ?? ' ')
+  if (isBracket && inside > at) return skipColon(text, inside + closing.length)
+  return isOpenSign(signs) && isApart(text, at) ? at : undefined
+}
+
+/** Returns the end of a name: the end of the line, or the signs that close the leading ones. */
+export function findNameEnd(text: string, at: number, signs: string): number | undefined {
+  const lineEnd = findLineEnd(text, at)
+  const end = findContentEnd(text, at, lineEnd)
+  if (end === at || end - at > LONGEST_LINE) return undefined
+  if (signs === '' || MARKDOWN.test(signs) || signs.replaceAll('#', '') === '') return end
+  const closing = toClosing(signs)
+  const inside = findInside(text, closing, at, end)
+  if (inside < 0) return isOpenSign(signs) ? end : undefined
+  const behind = skipColon(text, inside + closing.length)
+  return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
+}
+
+/** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
+function findInside(text: string, signs: string, at: number, end: number): number {
+  const inside = text.slice(at, end).indexOf(signs)
+  return inside < 0 ? -1 : at + inside
+}
+
+/** Returns whether signs need no closing signs, such as `■` and `>>>`. */
+function isOpenSign(signs: string): boolean {
+  return ![...signs].some((sign) => sign in MIRRORED)
+}
+
+/** Returns whether no word continues directly after a number. */
+function isApart(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return Number.isNaN(code) || code <= 32 || code > 127 || ':.)-|'.includes(text[at]!)
+}
+
+/** Returns the position after a colon, if there is one at `at`. */
+export function skipColon(text: string, at: number): number {
+  return text[at] === ':' || text[at] === '：' ? at + 1 : at
+}
+
+/** Returns the signs that close these. */
+function toClosing(signs: string): string {
+  return Array.from(signs.slice(signs.lastIndexOf(' ', signs.length - 2) + 1).trim())
+    .reverse()
+    .map((sign) => MIRRORED[sign] ?? sign)
+    .join('')
+}
+
+/** Builds a label without a number. */
+export function toLabel(start: number, end: number, form: string, isWeak: boolean): Label {
+  return { start, end, form, bare: false, isWeak, prefix: '', idStart: start, idEnd: start, number: undefined }
+}
+
+/** Returns whether this is a sign: not a letter, digit or whitespace. Quotes and slashes begin words of their own. */
+function isSign(code: number): boolean {
+  if (code < 128)
+    return code > 32 && !(isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)) && code !== 95
+  if (code < 0x2010) return code >= 0xa1 && code <= 0xbf && code !== 0xaa && code !== 0xba
+  if (code < 0x2e80) return true
+  if (code < 0x3040) return code > 0x3000
+  return (code >= 0xd800 && code <= 0xdfff) || code === 0xfe0f || (code >= 0xff01 && code <= 0xff0f)
+}
