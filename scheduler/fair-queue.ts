@@ -13,25 +13,20 @@ export interface FairRequest {
   readonly deadline?: number
 }
 
-/** Parameters of a fair queue. */
-export interface FairQueueOptions {
-  /** tokens that a tenant may run per turn */
-  readonly quantum: number
-  /** the minimum cost of a request, in tokens: even a fully cached prompt takes engine time */
-  readonly leastCost: number
-  /** the maximum cost of a request, in tokens, which bounds the number of rounds it waits */
-  readonly mostCost: number
-  /** waiting this long counts as one step of priority */
-  readonly agingMilliseconds: number
-}
-
 /** With these, nobody waits for more than a few short requests of another tenant, and large requests are not slowed. */
-const fairQueueDefaults: FairQueueOptions = {
+const fairQueueDefaults = {
+  /** tokens that a tenant may run per turn */
   quantum: 1_024,
+  /** the minimum cost of a request, in tokens: even a fully cached prompt takes engine time */
   leastCost: 256,
-  mostCost: 1 << 20,
+  /** the maximum cost of a request, in tokens, which bounds the number of rounds it waits */
+  mostCost: 1_048_576,
+  /** waiting this long counts as one step of priority */
   agingMilliseconds: 1_000,
 }
+
+/** Parameters of a fair queue. */
+export type FairQueueOptions = typeof fairQueueDefaults
 
 /** Priorities are clamped to ±100. By default 100 steps equal 100 s of waiting. */
 const extremePriority = 100

@@ -15,33 +15,23 @@ export interface ReplicaCandidate {
   readonly processedTokens: number
 }
 
-/** Weights of the cost terms, in tokens or tokens per token. */
-export interface SelectionOptions {
-  /**
-   * cost of a token ahead of the request relative to one of its own: a wait delays one request, a copy costs them all
-   */
-  readonly loadWeight: number
-  /** cost to other requests of decoding a request at the engine, in addition to its prefill */
-  readonly requestTokens: number
-  /** value of a token in a block that the replica processed before */
-  readonly processedWeight: number
-  /** maximum total value of all processed blocks, in tokens of the request's own */
-  readonly processedBound: number
-  /** a replica is not chosen if its load exceeds the lowest load by more than this, whatever it has cached */
-  readonly imbalance: number
-  /** increases by one per request; breaks ties round-robin */
-  readonly turn: number
-}
-
-/** Weights that suit prompts of a few thousand tokens. */
-export const selectionDefaults: SelectionOptions = {
+/** Weights of the cost terms, in tokens or tokens per token, that suit prompts of a few thousand tokens. */
+export const selectionDefaults = {
+  /** cost of a token ahead of the request relative to one of its own: a wait delays one request, a copy costs them all */
   loadWeight: 0.5,
+  /** cost to other requests of decoding a request at the engine, in addition to its prefill */
   requestTokens: 64,
+  /** value of a token in a block that the replica processed before */
   processedWeight: 0.1,
+  /** maximum total value of all processed blocks, in tokens of the request's own */
   processedBound: 512,
+  /** a replica is not chosen if its load exceeds the lowest load by more than this, whatever it has cached */
   imbalance: 65_536,
+  /** increases by one per request; breaks ties round-robin */
   turn: 0,
 }
+
+export type SelectionOptions = typeof selectionDefaults
 
 /**
  * Returns the index of the replica where a request costs least; -1 without candidates. The cost, in prefill tokens, is
