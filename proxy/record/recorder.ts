@@ -2,16 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
+import type { TripFollower } from '../call/trip.ts'
 import { withoutByteOrderMark } from '../http/receive/read-received.ts'
+import type { ReportedUsage } from '../telemetry/reported-usage.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
 import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'
 import { type BlockLine, TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
-
-/** What an engine reported about a request. */
-interface RecordedUsage {
-  readonly promptTokens: number
-  readonly cachedTokens: number | undefined
-}
 
 export interface RecorderOptions extends TraceWriterOptions {
   /** whether texts are written; otherwise only keyed digests, which nobody else can compute for a given text */
@@ -41,13 +37,6 @@ interface KeptRequest {
   readonly size: number
 }
 
-interface Recording {
-  /** Call when the engine has counted the request. */
-  used(usage: RecordedUsage): void
-  /** Call when the request is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */
-  ended(wasRun: boolean): void
-}
-
 /** How many bytes of requests may be held for the trace while answers run: further requests are lost, and counted. */
 const mostHeld = 128 * 1024 * 1024
 
@@ -73,8 +62,11 @@ export class Recorder {
     this.#writer = new TraceWriter(options)
   }
 
-  /** Records a request that goes to an engine now; returns undefined if its prompt could not be read, or if it is lost. */
-  follow(routed: RoutedCall, call: Call): Recording | undefined {
+  /**
+   * Records a request that goes to an engine now; what that does not count is estimated. Returns undefined if its prompt
+   * could not be read, or if it is lost.
+   */
+  follow(routed: RoutedCall, call: Call): Required<Pick<TripFollower, 'used' | 'ended'>> | undefined {
     const find = findPrompts(routed, call)
     if (!find) return undefined
     if (this.#held > mostHeld) {
@@ -83,7 +75,7 @@ export class Recorder {
     }
     const head = this.#headOf(routed, call)
     const { mirror } = routed.replica
-    let usage: RecordedUsage = { promptTokens: routed.decision.promptTokens, cachedTokens: undefined }
+    let usage: ReportedUsage = { promptTokens: routed.decision.promptTokens, cachedTokens: undefined }
     const keeping = this.#keep(find, call)
     const end = async (wasRun: boolean): Promise<void> => {
       const kept = await keeping
@@ -149,7 +141,7 @@ export class Recorder {
   #write(
     { number, ...head }: RecordedHead,
     { prompts, added, body }: KeptRequest,
-    { promptTokens, cachedTokens }: RecordedUsage,
+    { promptTokens, cachedTokens }: ReportedUsage,
     estimateTokens: (characters: number) => number,
   ): void {
     const total = (of: 'characters' | 'weight'): number => prompts.reduce((sum, prompt) => sum + prompt[of], 0)

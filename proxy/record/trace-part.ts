@@ -1,5 +1,5 @@
 import { constants, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { open, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { open, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib'
 const pack = promisify(gzip)
 
 /** In the folder of each part that a living proxy writes: see `dropOldestParts`. */
-export const liveFile = 'live'
+const liveFile = 'live'
 const touchMilliseconds = 60_000
 
 /** One part of a trace: a folder that `reprise replay` reads, with everything that its requests name. */
@@ -136,4 +136,53 @@ function makeFolder(path: string): void {
   } catch (error) {
     if (!existsSync(path)) throw error
   }
+}
+
+const partName = /^\d{8}T\d{9}Z-\d+$/
+/**
+ * A part whose `live` file is older than this is no longer written: its proxy touches the file once a minute, and
+ * removes it when it ends the part. File times work across hosts and containers, which share neither process ids nor
+ * locks; ten minutes allow for clocks that differ and disks that hang.
+ */
+const liveMilliseconds = 600_000
+
+/**
+ * Deletes the oldest parts in a folder, of whichever proxy, until the rest is small enough. Never deletes anything else,
+ * nor a part that is still being written. Skips parts that others delete at the same time, or that cannot be deleted.
+ */
+export async function dropOldestParts(folder: string, mostBytes: number, now: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(comparePartNames)
+  const parts = await Promise.all(names.map((name) => measure(join(folder, name), now)))
+  let total = parts.reduce((sum, { size }) => sum + size, 0)
+  for (const { path, size, isLive } of parts) {
+    if (total <= mostBytes) return
+    if (isLive) continue
+    const isGone = await rm(path, { recursive: true, force: true }).then(
+      () => true,
+      () => false,
+    )
+    if (isGone) total -= size
+  }
+}
+
+interface MeasuredPart {
+  readonly path: string
+  readonly size: number
+  readonly isLive: boolean
+}
+
+async function measure(path: string, now: number): Promise<MeasuredPart> {
+  const files = await readdir(path).catch((): string[] => [])
+  const found = await Promise.all(files.map((file) => stat(join(path, file)).catch(() => undefined)))
+  const live = found[files.indexOf(liveFile)]
+  return {
+    path,
+    size: found.reduce((sum, file) => sum + (file?.size ?? 0), 0),
+    isLive: live !== undefined && now - live.mtimeMs < liveMilliseconds,
+  }
+}
+
+/** By stamp, then by count: numbers in names are compared as numbers. */
+function comparePartNames(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { dropOldestParts } from './drop-oldest-parts.ts'
-import { TracePart } from './trace-part.ts'
+import { dropOldestParts, TracePart } from './trace-part.ts'
 
 const usualPartBytes = 64 * 1024 * 1024
 const usualBytes = 1024 * 1024 * 1024

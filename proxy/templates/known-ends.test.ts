@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { BlockId } from '#index/context-block.ts'
-import { KnownEnds } from './known-ends.ts'
+import { KnownEnds } from './known-cuts.ts'
 
 const words = 'Answer from the documents of 2026-11-30.'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WeightedMean } from './weighted-mean.ts'
+import { WeightedMean } from './proof.ts'
 
 /** Numbers that look random, the same each time. */
 function createRandom(): () => number {

@@ -10,9 +10,9 @@ const mostLog = 10
 
 /** Counts of evidence as a whole. */
 interface Judged {
-  readonly requests: number
-  readonly judged: number
-  readonly isSet: boolean
+  requests: number
+  judged: number
+  isSet: boolean
 }
 
 /** All that is counted in plain numbers. */

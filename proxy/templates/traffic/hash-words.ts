@@ -6,39 +6,16 @@ const readElsewhere = 256
 /** What a UTF-16 unit is: punctuation, part of a word, or of a script that puts no spaces between words. */
 const [sign, letter, unspaced] = [0, 1, 2]
 const kinds = new Uint8Array(0x10000).fill(letter)
-// Thai to Burmese, Khmer, kana, Han, Hangul, and Han beyond 16 bits
-for (const [first, last] of [
-  ...[
-    [0x0e00, 0x0eff],
-    [0x1000, 0x109f],
-    [0x1780, 0x17ff],
-    [0x3040, 0x30ff],
-  ],
-  ...[
-    [0x3400, 0x9fff],
-    [0xac00, 0xd7af],
-    [0xd840, 0xdfff],
-  ],
-] as [number, number][])
-  kinds.fill(unspaced, first, last + 1)
-for (const [first, last] of [
-  ...[
-    [0, 0x2f],
-    [0x3a, 0x40],
-    [0x5b, 0x5e],
-    [0x60, 0x60],
-    [0x7b, 0xbf],
-    [0x2000, 0x206f],
-  ],
-  ...[
-    [0x2190, 0x2bff],
-    [0x3000, 0x303f],
-    [0xfe30, 0xfe6f],
-    [0xff00, 0xff0f],
-    [0xff1a, 0xff20],
-  ],
-] as [number, number][])
-  kinds.fill(sign, first, last + 1)
+/** The first and the last of each range. Thai to Burmese, Khmer, kana, Han, Hangul, and Han beyond 16 bits. */
+const unspacedRanges = [
+  0x0e00, 0x0eff, 0x1000, 0x109f, 0x1780, 0x17ff, 0x3040, 0x30ff, 0x3400, 0x9fff, 0xac00, 0xd7af, 0xd840, 0xdfff,
+]
+const signRanges = [
+  0, 0x2f, 0x3a, 0x40, 0x5b, 0x5e, 0x60, 0x60, 0x7b, 0xbf, 0x2000, 0x206f, 0x2190, 0x2bff, 0x3000, 0x303f, 0xfe30,
+  0xfe6f, 0xff00, 0xff0f, 0xff1a, 0xff20,
+]
+for (let i = 0; i < unspacedRanges.length; i += 2) kinds.fill(unspaced, unspacedRanges[i], unspacedRanges[i + 1]! + 1)
+for (let i = 0; i < signRanges.length; i += 2) kinds.fill(sign, signRanges[i], signRanges[i + 1]! + 1)
 
 const shortestWord = 3
 const prime = 0x01000193

@@ -76,12 +76,10 @@ const tornNeeds = { followed: 16, stuck: 0.25 } as const
 export class TrafficEvidence {
   readonly #order: OrderEvidence = new OrderEvidence()
   readonly #relevance: Relevance = new Relevance()
-  #requests = 0
-  #judged = 0
-  #isSet = false
+  #whole = { requests: 0, judged: 0, isSet: false }
 
   note(sighting: Sighting): void {
-    if (this.#requests++ % sampled.of >= sampled.lists && this.#isSettled) return
+    if (this.#whole.requests++ % sampled.of >= sampled.lists && this.#isSettled) return
     const places = uniquePlaces(sighting.contents)
     if (places.size < 3) return
     const keys = [...places.keys()]
@@ -89,13 +87,13 @@ export class TrafficEvidence {
     const isNew = this.#order.learn(keys, question)
     if (isNew !== undefined && this.#isReadable()) {
       const texts = [...places.values()].map((place) => sighting.text(place))
-      if (this.#relevance.learn(sighting.question, question, texts, isNew)) this.#judged++
+      if (this.#relevance.learn(sighting.question, question, texts, isNew)) this.#whole.judged++
     }
-    this.#isSet = this.#isSet ? this.#keepsSet() : this.#makesSet()
+    this.#whole.isSet = this.#whole.isSet ? this.#keepsSet() : this.#makesSet()
   }
 
   get verdict(): TrafficVerdict {
-    if (this.#isSet) return 'set'
+    if (this.#whole.isSet) return 'set'
     const { equal, flips, flippedPairs } = this.#order.counts
     const isFlipping = flippedPairs >= setNeeds.flippedPairs && this.#order.shareOfFlips >= sequenceNeeds.share
     if (isFlipping && this.#isTorn) return 'torn'
@@ -112,9 +110,9 @@ export class TrafficEvidence {
   get figures(): TrafficFigures {
     const { counts, shareOfFlips } = this.#order
     return {
-      requests: this.#requests,
+      requests: this.#whole.requests,
       lists: counts.lists,
-      judgedLists: this.#judged,
+      judgedLists: this.#whole.judged,
       repeatedLists: counts.again,
       repeatedQuestions: counts.askedAgain,
       recurringPairs: counts.flips + counts.equal,
@@ -134,18 +132,15 @@ export class TrafficEvidence {
 
   /** A value for JSON, of 64 KB at most: hashes and counts, never words. The last questions are left out. */
   toRecord(): unknown {
-    const judged = { requests: this.#requests, judged: this.#judged, isSet: this.#isSet }
-    return packRecord(judged, this.#order, this.#relevance)
+    return packRecord(this.#whole, this.#order, this.#relevance)
   }
 
   /** Undefined if it is no record of this version. */
   static fromRecord(value: unknown): TrafficEvidence | undefined {
     const restored = new TrafficEvidence()
-    const numbers = unpackRecord(value, restored.#order, restored.#relevance)
-    if (numbers === undefined) return undefined
-    restored.#requests = numbers.requests
-    restored.#judged = numbers.judged
-    restored.#isSet = numbers.isSet
+    const whole = unpackRecord(value, restored.#order, restored.#relevance)
+    if (whole === undefined) return undefined
+    restored.#whole = whole
     return restored
   }
 
@@ -153,16 +148,16 @@ export class TrafficEvidence {
   get #isSettled(): boolean {
     const { counts, shareOfFlips } = this.#order
     if (counts.lists < sampled.after) return false
-    if (!this.#isSet) return this.#judged >= enoughJudged
+    if (!this.#whole.isSet) return this.#whole.judged >= enoughJudged
     const isSure = shareOfFlips >= 2 * setNeeds.share && this.#shareOfStuck <= setNeeds.stuck
     return isSure && counts.nearMoved < counts.nearMixed + 4 && !this.#relevance.isFalling
   }
 
   /** Texts are read until the words have told what they can, then now and then, and again when they say otherwise. */
   #isReadable(): boolean {
-    const isTold = this.#isSet
+    const isTold = this.#whole.isSet
       ? !this.#relevance.isFalling
-      : this.#judged >= enoughJudged || this.verdict === 'sequence'
+      : this.#whole.judged >= enoughJudged || this.verdict === 'sequence'
     return !isTold || this.#order.counts.lists % rereadEvery[this.#isSettled ? 'sampled' : 'list'] === 0
   }
 

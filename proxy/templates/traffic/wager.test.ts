@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { ranks, Wager } from './relevance.ts'
 import { createDraw } from './sightings.fixture.ts'
-import { ranks, Wager } from './wager.ts'
 
 /** Wealth after one bet on ranks that lie from `low` to `high`. */
 function wealthOf(low: number, high: number): number {
