@@ -144,6 +144,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     () => proxy.close(),
     (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
   )
+  await proxy.opened
   if (live.config.mode !== 'off') {
     const { warmUp } = await import('#proxy/request/warm-up.ts')
     await warmUp()

@@ -50,6 +50,8 @@ export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string
   readonly log: Log
+  /** resolves when the control plane answers, which is loaded last */
+  readonly opened: Promise<unknown>
   /**
    * Applies the settings of a new configuration but those of `fixedAtStart`, and reads certificates and keys again. Throws
    * if anything cannot be used, and then changes nothing. `keepsEngines`: not those of the configuration, but those that
@@ -106,6 +108,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     url: data.url,
     adminUrl: admin.url,
     log,
+    opened: control,
     reload: (next, keepsEngines = false) => {
       const named = keepsEngines ? fleet.readNamed(next) : undefined
       const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })

@@ -107,7 +107,7 @@ export class RequestSpan {
 }
 
 /** A request that has ended, with what its line in the log leaves out. */
-export interface TracedRequest extends RequestRecord {
+interface TracedRequest extends RequestRecord {
   /** the kind of engine, as in `vllm` */
   readonly provider: string | undefined
   readonly model: string | undefined
@@ -118,13 +118,13 @@ export interface TracedRequest extends RequestRecord {
 const longestName = 200
 
 /** Returns a route's operation in OpenTelemetry's conventions for generative AI; undefined if it is passed through. */
-export function operationOf(route: string): string | undefined {
+function operationOf(route: string): string | undefined {
   if (route === 'completions' || route === 'generate') return 'text_completion'
   return route === 'pass_through' ? undefined : 'chat'
 }
 
 /** Whether the engine gave no complete answer. Its error answers are complete: their status shows the error. */
-export function isCutShort({ outcome }: TracedRequest): boolean {
+function isCutShort({ outcome }: TracedRequest): boolean {
   return outcome !== 'finished' && outcome !== 'engine_error'
 }
 
