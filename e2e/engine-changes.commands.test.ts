@@ -239,11 +239,11 @@ test.skipIf(!hasRedis)('what Redis keeps of an engine goes with it, and what it 
     await postJson(`${proxy.adminUrl}/v1/replicas/${engines[1 - i]!.id}/drain`, {})
     await postJson(`${proxy.adminUrl}/v1/replicas/${id}/resume`, {})
     await (await postJson(`${proxy.url}/v1/chat/completions`, documentRequest(`q${i}`, 'ABC'))).text()
-    await vi.waitFor(async () => expect((await keysOf(id)).length).toBeGreaterThan(2), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await keysOf(id)).not.toEqual([]), { timeout: 10_000 })
   }
   await put(proxy.adminUrl, engines.slice(1))
   await vi.waitFor(async () => expect(await keysOf('gpu-0')).toEqual([]), { timeout: 10_000 })
   await pause(500)
   expect(await keysOf('gpu-0')).toEqual([])
-  expect((await keysOf('gpu-1')).length).toBeGreaterThan(2)
+  expect(await keysOf('gpu-1')).not.toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { grantedWish, recomputedShare } from './any-position-reuse.ts'
 
-const reuse = { ratio: 0.15, minRatio: 0.1, maxRatio: 0.5 }
+const reuse = { ratio: 0.15, min_ratio: 0.1, max_ratio: 0.5 }
 
 test('an engine computes its own share again, or the one that is wished for, as far as it grants it', () => {
   expect(recomputedShare(reuse, undefined)).toBe(0.15)

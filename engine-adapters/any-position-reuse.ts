@@ -1,25 +1,25 @@
-/** What an engine reports if it reuses KV at any position and recomputes a share of it. */
+/** What an engine reports if it reuses KV at any position and recomputes a share of it, in its words. */
 export interface AnyPositionReuse {
   /** the share if a request names none */
   readonly ratio: number
-  /** the smallest share that a request can ask for */
-  readonly minRatio: number
+  /** the smallest share that a request can ask for; default: 0 */
+  readonly min_ratio?: number
   /** the largest */
-  readonly maxRatio: number
+  readonly max_ratio: number
   /** whether it asks whose a request is, and reuses for some users less than for others */
-  readonly asksForUser?: boolean
+  readonly users?: boolean
   /** whether it reads where the question stands */
-  readonly readsQuestion?: boolean
+  readonly question?: boolean
   /** whether it reads what other engines have stored in a place that they share */
-  readonly sharesStore?: boolean
+  readonly remote?: boolean
 }
 
 /** What a request wishes: no reuse at any position (`off`), or the share to recompute. */
 export type ReuseWish = 'off' | number
 
 /** The wish as the engine grants it, clamped to its bounds. */
-export function grantedWish({ minRatio, maxRatio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
-  return wish === 'off' ? wish : Math.min(Math.max(wish, minRatio), maxRatio)
+export function grantedWish({ min_ratio = 0, max_ratio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
+  return wish === 'off' ? wish : Math.min(Math.max(wish, min_ratio), max_ratio)
 }
 
 /** The share that the engine recomputes for a request; undefined: it reuses nothing at any position. */

@@ -23,7 +23,7 @@ describe('an emulator that reuses KV at any position', () => {
     emulator = await startEmulator({
       ...fast,
       kind: 'vllm',
-      ...reusing(0.15, { minRatio: 0.1, maxRatio: 0.4 }),
+      ...reusing(0.15, { min_ratio: 0.1, max_ratio: 0.4 }),
       callbackUrl: receiver.url,
     })
   })

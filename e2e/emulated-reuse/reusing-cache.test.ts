@@ -11,8 +11,8 @@ describePrefixCache(
   (capacityTokens) =>
     new ReusingCache(new RadixCache(capacityTokens, 4, 'page'), {
       ratio: 1,
-      minRatio: 0,
-      maxRatio: 1,
+      min_ratio: 0,
+      max_ratio: 1,
       hostTokens: 1000,
     }),
 )
@@ -22,8 +22,8 @@ describe('ReusingCache', () => {
   beforeEach(() => {
     cache = new ReusingCache(new RadixCache(100_000, 16, 'page'), {
       ratio: 0.25,
-      minRatio: 0,
-      maxRatio: 1,
+      min_ratio: 0,
+      max_ratio: 1,
       hostTokens: 10_000,
     })
   })
@@ -73,8 +73,8 @@ describe('ReusingCache', () => {
   it('grants no share outside its bounds', () => {
     cache = new ReusingCache(new RadixCache(100_000, 16, 'page'), {
       ratio: 0.25,
-      minRatio: 0.1,
-      maxRatio: 0.5,
+      min_ratio: 0.1,
+      max_ratio: 0.5,
       hostTokens: 10_000,
     })
     serve('a', run(1, 100))

@@ -10,7 +10,7 @@ interface ReuseOptions extends AnyPositionReuse {
   readonly hostTokens: number
 }
 
-const usual: ReuseOptions = { ratio: 0.15, minRatio: 0, maxRatio: 1, hostTokens: 2_000_000 }
+const usual: ReuseOptions = { ratio: 0.15, min_ratio: 0, max_ratio: 1, hostTokens: 2_000_000 }
 
 /** The option of an emulator that computes this share of what it reuses again. */
 export function reusing(ratio: number, more: Partial<ReuseOptions> = {}): Pick<EmulatorOptions, 'reusing'> {
@@ -36,8 +36,8 @@ export class ReusingCache implements PrefixCache {
 
   /** What the engine announces in its snapshots. */
   get offer(): { ratio: number; min_ratio: number; max_ratio: number } {
-    const { ratio, minRatio, maxRatio } = this.#reuse
-    return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
+    const { ratio, min_ratio = 0, max_ratio } = this.#reuse
+    return { ratio, min_ratio, max_ratio }
   }
 
   get capacityTokens(): number {

@@ -229,8 +229,7 @@ export class CacheMirror {
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#held.forget(request)
-    const held = { length: prompt.length, tokensPerCharacter: undefined, isAsked: true }
-    this.#held.add(request, toMirroredPrompt(prompt), held)
+    this.#held.add(request, toMirroredPrompt(prompt), prompt.length)
     this.#listener?.changed(request, 'sent')
     this.#held.trim()
   }
@@ -243,7 +242,7 @@ export class CacheMirror {
     if (number !== undefined && tokensPerCharacter !== undefined) this.#held.count(number, tokensPerCharacter)
     if (number === undefined) {
       const length = Math.min(heldLength ?? prompt!.length, prompt!.length)
-      number = this.#held.add(request, prompt!, { length, tokensPerCharacter, isAsked: true })
+      number = this.#held.add(request, prompt!, length, tokensPerCharacter)
     } else if (heldLength !== undefined) {
       this.#held.hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
     }

@@ -25,15 +25,6 @@ export interface MirrorOptions extends MirrorBounds {
   readonly average?: AverageDensity
 }
 
-/** Initial state of an added request. */
-interface HeldAtFirst {
-  /** held length, in characters */
-  readonly length: number
-  readonly tokensPerCharacter: number | undefined
-  /** whether it was sent just now */
-  readonly isAsked: boolean
-}
-
 /** Maximum number of remembered requests of which nothing is held any more. An engine may store a lost one again. */
 const maxFallen = 5_000
 
@@ -96,18 +87,18 @@ export class HeldRequests {
     return this.requests.keptPrompt(number) ?? this.prompts.promptAt(ends.at(number), lengths.at(number))
   }
 
-  /** Adds a request, which must not be mirrored yet. */
-  add(request: RequestId, prompt: SharedPrompt, held: HeldAtFirst): MirroredRequest {
+  /** Adds a request, which must not be mirrored yet. `density`: its tokens per character, if they have been counted. */
+  add(request: RequestId, prompt: SharedPrompt, heldLength: number, density = 0): MirroredRequest {
     const { end, isTold } = this.prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.requests.add(request)
     this.requests.ends.set(number, end)
     this.requests.lengths.set(number, prompt.length)
     this.requests.blocks.set(number, blocks)
-    this.requests.densities.set(number, held.tokensPerCharacter ?? 0)
+    this.requests.densities.set(number, density)
     if (!isTold) this.requests.keepPrompt(number, prompt)
     this.#blocks += blocks
-    this.hold(number, held.length, held.isAsked)
+    this.hold(number, heldLength, true)
     return number
   }
 

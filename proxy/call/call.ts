@@ -141,7 +141,7 @@ export function engineUserOf(
   { api, caller, content, settings }: Pick<Call, 'api' | 'caller' | 'content' | 'settings'>,
   { adapter, reuse }: Pick<Replica, 'adapter' | 'reuse'>,
 ): EngineUser | undefined {
-  if (!reuse?.asksForUser) return undefined
+  if (!reuse?.users) return undefined
   const { members } = content
   const member = adapter.reuseMember(api)
   // it cannot be told: all of a salt are one user

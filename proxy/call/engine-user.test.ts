@@ -16,7 +16,7 @@ const call = (members: object, isTrusted = false): Call =>
 const replica = (reuse: object | undefined, member: string | undefined = 'kv_transfer_params'): Replica =>
   ({ reuse, adapter: { reuseMember: () => member } }) as unknown as Replica
 
-const asking = replica({ asksForUser: true })
+const asking = replica({ users: true })
 const wishing = (reprise: object): object => ({ kv_transfer_params: { reprise } })
 
 test('it is whoever sent the request, if the engine asks', () => {

@@ -62,21 +62,16 @@ export class ReplicaSet implements ReplicaChoice {
   /** Returns the choice for a request for this model; undefined if no engine serves it. */
   serving(model: string | undefined): ReplicaChoice | undefined {
     if (!this.models.isNeeded) return this
-    if (this.models.serving(model) === undefined) return undefined
+    return this.models.serving(model) && { ...this.preview(model), nextTurn: () => this.nextTurn() }
+  }
+
+  /** The choice that the next request for this model would get, without using up a turn. */
+  preview(model: string | undefined): ReplicaChoice {
     // looked up each time: engines may come and go while the request waits
     const among = (): readonly Replica[] => this.models.serving(model) ?? []
     return {
       candidates: (excluding = none) => taking(among(), excluding),
       hasOther: (than) => taking(among(), none).some(({ id }) => !than.has(id)),
-      nextTurn: () => this.nextTurn(),
-    }
-  }
-
-  /** The choice that the next request for this model would get, without using up a turn. */
-  preview(model: string | undefined): ReplicaChoice {
-    return {
-      candidates: (excluding = none) => taking(this.models.serving(model) ?? [], excluding),
-      hasOther: () => false,
       nextTurn: () => this.#turn + 1,
     }
   }

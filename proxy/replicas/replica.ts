@@ -1,4 +1,3 @@
-import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
@@ -11,6 +10,7 @@ import type { ReplicaCache } from './mirror/replica-cache.ts'
 import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import type { CheckpointReport } from './reports/checkpoint-report.ts'
 import type { FollowedEvents } from './reports/followed-events.ts'
+import type { KnownReuse } from './reports/reuse-report.ts'
 import type { TokenAsker } from './reports/token-asker.ts'
 import { type ServedModels, toStatedModels } from './served-models.ts'
 
@@ -110,7 +110,7 @@ export class Replica {
   }
 
   /** How the engine reuses KV at any position; undefined: it does not. */
-  get reuse(): AnyPositionReuse | undefined {
+  get reuse(): KnownReuse | undefined {
     return this.adapter.canReuseAnywhere ? this.replicaMirror.reuse : undefined
   }
 

@@ -96,7 +96,7 @@ const fetchedWeight = 0.5
 /** Returns the worth, in reused tokens, of what a replica does not hold and can read from a store that others fill. */
 function fetchable({ reuse }: Replica, options: RequestOptions, missing: number, held: number): number {
   const share = recomputedShare(reuse, options.reuse) ?? 1
-  return reuse?.sharesStore ? fetchedWeight * Math.max(0, (1 - share) * missing - held) : 0
+  return reuse?.remote ? fetchedWeight * Math.max(0, (1 - share) * missing - held) : 0
 }
 
 /** Returns the ids and sizes of the contents of a request's blocks, whatever their order and markup. */

@@ -72,7 +72,7 @@ export class Sender {
 
   #candidateFor(tenant: string, user: string | undefined): Candidate {
     const { mirror, cacheConfig, reuse } = this
-    const asked = reuse?.asksForUser ? user : undefined
+    const asked = reuse?.users ? user : undefined
     return {
       mirror,
       cacheConfig,

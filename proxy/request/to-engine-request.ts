@@ -88,7 +88,7 @@ function wishesOf(
 
 /** Where the question stands, for an engine that reuses at any position and would take something else for it. */
 function questionFor({ reuse, mirror }: RoutedCall['replica'], decision: Decision): { question?: readonly number[] } {
-  if (!reuse?.readsQuestion || decision.options.reuse === 'off') return {}
+  if (!reuse?.question || decision.options.reuse === 'off') return {}
   const question = findQuestionInFront(decision, (characters) => mirror.estimateTokens(characters))
   return question ? { question } : {}
 }

@@ -11,7 +11,7 @@ describe('what an engine is predicted to reuse at another position', () => {
   let sender: Sender
   beforeEach(() => {
     sender = new Sender()
-    sender.reuse = { ratio: 0.25, minRatio: 0.1, maxRatio: 0.5 }
+    sender.reuse = { ratio: 0.25, min_ratio: 0.1, max_ratio: 0.5 }
     sender.sendBody(ask('first', 'abc'))
   })
 
@@ -41,7 +41,7 @@ describe('what an engine is predicted to reuse at another position', () => {
   })
 
   test('is for a user what he has sent himself, or two users, if the engine asks whose a request is', () => {
-    sender.reuse = { ...sender.reuse!, asksForUser: true }
+    sender.reuse = { ...sender.reuse!, users: true }
     sender.sendBody(ask('first', 'pq'), { user: 'one' })
     const own = Math.floor(0.75 * tokensOf(sender, 2))
     expect([
@@ -75,7 +75,7 @@ describe('for an engine that reuses at any position', () => {
   })
 
   const sendWith = (ratio: number | undefined, letters: string, options: SendOptions = {}) => {
-    sender.reuse = ratio === undefined ? undefined : { ratio, minRatio: 0, maxRatio: 1 }
+    sender.reuse = ratio === undefined ? undefined : { ratio, min_ratio: 0, max_ratio: 1 }
     return sender.decide(ask('next', letters), options)
   }
 
@@ -87,13 +87,13 @@ describe('for an engine that reuses at any position', () => {
   })
 
   test('blocks are moved for a user for whom the engine reuses nothing at any position', () => {
-    const reuse = { ratio: 0, minRatio: 0, maxRatio: 1, asksForUser: true }
+    const reuse = { ratio: 0, min_ratio: 0, max_ratio: 1, users: true }
     sender.reuse = reuse
     sender.sendBody(ask('second', 'pqr'), { user: 'one' })
     const sendAs = (user: string) => sender.decide(ask('next', 'rpq'), { user })
     expect(sendAs('one')).toMatchObject({ moved: 0, skipped: 'reuse_is_enough' })
     expect(sendAs('two')).toMatchObject({ moved: 3, skipped: undefined })
-    sender.reuse = { ...reuse, asksForUser: false }
+    sender.reuse = { ...reuse, users: false }
     expect(sendAs('two')).toMatchObject({ moved: 0, skipped: 'reuse_is_enough' })
   })
 
@@ -116,7 +116,7 @@ describe('for an engine that reuses at any position', () => {
   })
 
   test('what is pointed to is pointed to all the same', () => {
-    sender.reuse = { ratio: 0, minRatio: 0, maxRatio: 1 }
+    sender.reuse = { ratio: 0, min_ratio: 0, max_ratio: 1 }
     const twice = { messages: [...ask('q', 'cab').messages, userMessage('again', block('c'), block('d'))] }
     expect(sender.decide(twice)).toMatchObject({ moved: 0, deduplicated: 1, skipped: undefined })
   })
@@ -125,12 +125,12 @@ describe('for an engine that reuses at any position', () => {
     const turns = (letters: string) => ask('second', letters).messages
     const answered = (sent: { messages: Message[] }): Message[] => [...sent.messages, assistantMessage('Yes.')]
     const moved = sender.sendBody({ messages: turns('cab') })
-    sender.reuse = { ratio: 0, minRatio: 0, maxRatio: 1 }
+    sender.reuse = { ratio: 0, min_ratio: 0, max_ratio: 1 }
     const kept = sender.sendBody({ messages: turns('bca') })
     expect(moved.messages).not.toEqual(turns('cab'))
     expect(kept.messages).toEqual(turns('bca'))
     for (const ratio of [0, 1]) {
-      sender.reuse = { ratio, minRatio: 0, maxRatio: 1 }
+      sender.reuse = { ratio, min_ratio: 0, max_ratio: 1 }
       const next = (letters: string) => ({ messages: [...answered({ messages: turns(letters) }), userMessage('Why?')] })
       expect(sender.sendBody(next('cab')).messages.slice(0, 3)).toEqual(answered(moved))
       expect(sender.sendBody(next('bca')).messages.slice(0, 3)).toEqual(answered(kept))

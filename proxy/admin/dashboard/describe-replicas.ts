@@ -1,7 +1,7 @@
 import { withoutPassword } from '../../config/read-arguments.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
 import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
-import { type FullReuseReport, toReport } from '../../replicas/reports/reuse-report.ts'
+import type { KnownReuse } from '../../replicas/reports/reuse-report.ts'
 import type { Divergence } from '../../telemetry/divergence.ts'
 
 /** What the control plane reports about one replica. */
@@ -32,7 +32,7 @@ export interface ReplicaDescription {
   /** what was computed to warm it, while that goes on; null: it counts as equal */
   readonly warming: { readonly requests: number; readonly tokens: number } | null
   /** null if it reports no reuse other than of exact prefixes */
-  readonly reuse: FullReuseReport | null
+  readonly reuse: KnownReuse | null
   /** null if its layers keep every prefix; `borders`: whether checkpoints are kept where requests name borders */
   readonly checkpoints: (Partial<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
 }
@@ -66,7 +66,7 @@ export function describeReplicas(replicas: readonly Replica[], divergence: Diver
       models: models ? [...models.names] : null,
       in_flight: inFlight,
       warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
-      reuse: reuse ? toReport(reuse) : null,
+      reuse: reuse ?? null,
       checkpoints: describeCheckpoints(replicaMirror),
     }
   })

@@ -1,7 +1,8 @@
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { MirroredPrompt, SharedContext, SharedPrompt } from '#index/cache-event.ts'
 import type { BlockId, RequestId, ScopeId } from '#index/context-block.ts'
 import { Digests, digestBytes, packDigests } from '#index/digests.ts'
-import { isReuseReport, type ReuseReport } from '../../replicas/reports/reuse-report.ts'
+import { isReuseReport } from '../../replicas/reports/reuse-report.ts'
 import { areWords, isWhole, pack, unpack } from './pack.ts'
 
 /**
@@ -47,7 +48,7 @@ export interface MirrorEntry {
   /** all that these reports changed is in the log now */
   readonly isWhole: boolean
   /** what the engine says about reuse at any position; null: it does not reuse so */
-  readonly reuse: ReuseReport | null
+  readonly reuse: AnyPositionReuse | null
   readonly records: readonly MirrorRecord[]
 }
 

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import { toReport } from '../../replicas/reports/reuse-report.ts'
 import type { MirrorEntry, Reset } from '../codec/mirror-entry.ts'
 import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { costOf } from './mirror-changes.ts'
@@ -106,9 +105,9 @@ export class MirrorPosition {
 
   /** What an entry written now says besides its records. */
   get head(): Omit<MirrorEntry, 'records' | 'isWhole' | 'anew'> {
-    const { reuse } = this.#replica
+    const { reuse = null } = this.#replica
     const chain = { tag: randomInt(highestTag), before: this.#tag ?? 0, at: this.#wallClock() }
-    return { ...chain, ...this.stamp, reuse: reuse ? toReport(reuse) : null }
+    return { ...chain, ...this.stamp, reuse }
   }
 
   /** Whether reports were applied that the log does not know of. */

@@ -11,7 +11,6 @@ import { RateLimitedWarnings, type Warn } from '../../common/rate-limited-warnin
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { FollowedEvents } from '../reports/followed-events.ts'
 import type { AskedPrompt } from '../reports/token-asker.ts'
-import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
 
 /** The options for following an engine's events. */
@@ -43,13 +42,26 @@ const hiddenReuse =
   'known to be exact: start it with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or let its plugin report'
 /** As many as the mirror holds. */
 const maxRequests = 100_000
+/** With more running requests than these, the engine's answers about tokens lag far behind. */
+const maxFollowed = 10_000
+
+/** A prompt that was sent, and for which it is not yet settled what the engine keeps. */
+interface SentRequest {
+  readonly prompt: SentPrompt
+  /** the mark in the engine's cache at which it was sent */
+  readonly moment: number
+  /** undefined: not known yet; null: unavailable */
+  tokens: AskedPrompt | null | undefined
+  /** milliseconds; undefined while it runs */
+  endedAt: number | undefined
+}
 
 /** Updates a replica's mirror from the engine's own KV events. Token ids tie requests to blocks. */
 export class EngineEvents implements FollowedEvents {
   readonly #options: EngineEventsOptions
   readonly #subscriber: EventSubscriber
   readonly #cache: ReportedCache
-  readonly #sent = new SentRequests()
+  readonly #sent = new Map<RequestId, SentRequest>()
   readonly #tied: TiedRequests
   readonly #warnings: RateLimitedWarnings
   readonly #timer: NodeJS.Timeout
@@ -84,26 +96,27 @@ export class EngineEvents implements FollowedEvents {
     this.#timer.unref()
   }
 
-  /** Tokens in a block; 0 until the engine has reported it. */
   get blockSize(): number {
     return this.#cache.blockSize
   }
 
-  /** Requests are being sent to the engine. */
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
     const moment = this.#cache.mark()
     requests.forEach((request, i) => {
       this.#tied.untie(request)
-      this.#sent.add(request, prompts[i]!, moment)
+      this.#sent.set(request, { prompt: prompts[i]!, moment, tokens: undefined, endedAt: undefined })
+      const [oldest] = this.#sent.keys()
+      if (this.#sent.size > maxFollowed) this.#sent.delete(oldest!)
     })
   }
 
-  /** Sets the tokens of the requests' prompts; undefined: they are unavailable. */
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
-    this.#sent.learn(requests, prompts)
+    requests.forEach((request, i) => {
+      const sent = this.#sent.get(request)
+      if (sent) sent.tokens = prompts?.length === requests.length ? prompts[i]! : null
+    })
   }
 
-  /** How many tokens of a running request the engine can serve from blocks it held before the request was sent. */
   countHeld(request: RequestId): HeldTokens {
     const { tokens, moment } = this.#sent.get(request) ?? {}
     if (!tokens || this.#hidesReuse) return nothingHeld
@@ -115,7 +128,6 @@ export class EngineEvents implements FollowedEvents {
     return { device: device * blockSize, host: host * blockSize, remote: remote * blockSize }
   }
 
-  /** The engine has answered that it reused KV at another position. */
   reused(): void {
     this.#reuses = true
   }
@@ -125,12 +137,13 @@ export class EngineEvents implements FollowedEvents {
     return this.#cache.trustsContent && (this.#reuses || this.#options.mirror.reuse !== undefined)
   }
 
-  /** Requests have ended. */
   ended(requests: readonly RequestId[]): void {
-    this.#sent.end(requests, this.#options.now())
+    for (const request of requests) {
+      const sent = this.#sent.get(request)
+      if (sent) sent.endedAt = this.#options.now()
+    }
   }
 
-  /** Nothing of these requests reached the engine's cache. */
   failed(requests: readonly RequestId[]): void {
     for (const request of requests) this.#sent.delete(request)
   }
@@ -158,12 +171,17 @@ export class EngineEvents implements FollowedEvents {
   #clear(): void {
     this.#tied.clear()
     this.#options.mirror.report({ type: 'cleared' })
-    for (const { request, prompt } of this.#sent) this.#options.mirror.cache.resent(request, prompt)
+    for (const [request, { prompt }] of this.#sent) this.#options.mirror.cache.resent(request, prompt)
   }
 
   #sweep(): void {
     const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
-    for (const sent of this.#sent.takeEnded(now() - settleMilliseconds)) this.#settle(sent)
+    const before = now() - settleMilliseconds
+    for (const [request, { tokens, endedAt }] of this.#sent) {
+      if (endedAt === undefined || endedAt > before || tokens === undefined) continue
+      this.#sent.delete(request)
+      this.#settle(request, tokens)
+    }
     const { gaps } = this.#subscriber
     for (; this.#gaps < gaps; this.#gaps++) onGap()
     const { sequence = 0 } = this.#subscriber
@@ -178,7 +196,7 @@ export class EngineEvents implements FollowedEvents {
   }
 
   /** Makes the mirror follow the events for a request from now on. */
-  #settle({ request, tokens }: SentRequest): void {
+  #settle(request: RequestId, tokens: AskedPrompt | null): void {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
     const held = this.#cache.countKept(names)

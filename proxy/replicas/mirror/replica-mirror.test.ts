@@ -361,9 +361,9 @@ describe('reuse at any position', () => {
     expect(replica.reuse).toBeUndefined()
     await snapshotWith(0, { ratio: 0.15, max_ratio: 0.5 })
     await events(1)
-    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0, maxRatio: 0.5 })
+    expect(replica.reuse).toEqual({ ratio: 0.15, min_ratio: 0, max_ratio: 0.5 })
     await snapshotWith(1, { ratio: 0.15, min_ratio: 0.15, max_ratio: 0.15 })
-    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0.15, maxRatio: 0.15 })
+    expect(replica.reuse).toEqual({ ratio: 0.15, min_ratio: 0.15, max_ratio: 0.15 })
     await snapshotWith(2, null)
     expect(replica.reuse).toBeUndefined()
     await snapshotWith(3, { ratio: 0, max_ratio: 1 })
@@ -387,7 +387,7 @@ describe('reuse at any position', () => {
   ])('said as %j is malformed', async (reuse) => {
     await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
     await expect(snapshotWith(1, reuse)).rejects.toThrow(/reuse/)
-    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0, maxRatio: 1 })
+    expect(replica.reuse).toEqual({ ratio: 0.15, min_ratio: 0, max_ratio: 1 })
   })
 
   test('tells what was computed again of a request that runs', async () => {

@@ -12,7 +12,7 @@ import {
   toSnapshot,
 } from '../reports/callback-bodies.ts'
 import type { CheckpointReport } from '../reports/checkpoint-report.ts'
-import { fromReport, type ReuseReport } from '../reports/reuse-report.ts'
+import { type KnownReuse, knownOf } from '../reports/reuse-report.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
 
@@ -33,7 +33,7 @@ export class ReplicaMirror {
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
-  #reuse: AnyPositionReuse | undefined
+  #reuse: KnownReuse | undefined
   #checkpoints: Snapshot['checkpoints']
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
@@ -64,7 +64,7 @@ export class ReplicaMirror {
   }
 
   /** How the engine reuses KV at any position; undefined if it has not said that it does. */
-  get reuse(): AnyPositionReuse | undefined {
+  get reuse(): KnownReuse | undefined {
     return this.#reuse
   }
 
@@ -122,8 +122,8 @@ export class ReplicaMirror {
   }
 
   /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
-  adoptReuse(reuse: ReuseReport | null | undefined): void {
-    this.#reuse = reuse ? fromReport(reuse) : undefined
+  adoptReuse(reuse: AnyPositionReuse | null | undefined): void {
+    this.#reuse = reuse ? knownOf(reuse) : undefined
   }
 
   /** Delays further reports until a promise settles. */

@@ -1,9 +1,10 @@
 import { Ajv, type SchemaObject } from 'ajv'
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { ProxyError } from '../../common/errors.ts'
 import { ownSchemas } from '../../common/json/json-value.ts'
 import { type CheckpointReport, checkpointReport, type KeptCheckpoints } from './checkpoint-report.ts'
-import { type ReuseReport, reuseReport } from './reuse-report.ts'
+import { reuseReport } from './reuse-report.ts'
 
 /** One change reported by an engine. */
 export interface EngineEvent {
@@ -30,7 +31,7 @@ export interface Snapshot {
   readonly sequence: number
   readonly requests: readonly (Required<Pick<EngineEvent, 'request_id' | 'cached_tokens'>> &
     Pick<EngineEvent, 'checkpoints'>)[]
-  readonly reuse?: ReuseReport | null
+  readonly reuse?: AnyPositionReuse | null
   readonly checkpoints?: CheckpointReport | KeptCheckpoints | null
 }
 
