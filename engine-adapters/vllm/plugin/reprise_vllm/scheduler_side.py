@@ -10,6 +10,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
     KVConnectorHandshakeMetadata,
     KVConnectorMetadata,
+    KVConnectorRole,
 )
 from vllm.logger import init_logger
 
@@ -67,7 +68,7 @@ class SchedulerSide(KVConnectorBase_V1):
             self._on_scheduler = start_scheduler(self._vllm_config, self._kv_cache_config, reuse, logger)
 
     def bind_gpu_block_pool(self, gpu_block_pool: "BlockPool") -> None:
-        if self._reporting is not None:
+        if self.role is not KVConnectorRole.SCHEDULER or self._reporting is not None:
             return
         if self._on_scheduler is not None:
             self._on_scheduler.watch(gpu_block_pool)

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.scheduler
 ORDER = (3, 1, 0, 2, 4)
 _LONG = {"short_factor": [1.0] * 16, "long_factor": [2.0] * 16, "original_max_position_embeddings": 1024}
 REFUSED: dict[str, tuple[tuple[str, dict[str, Any]], str]] = {
-    "Gemma 3": (WINDOWED["Gemma 3"], "sliding windows is not supported"),
+    "Gemma 3": (WINDOWED["Gemma 3"], "attention over sliding windows is not supported"),
     "Command R7B": (
         ("Cohere2Config", {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 64}),
-        "sliding windows is not supported",
+        "attention over sliding windows is not supported",
     ),
     "LongRoPE (Phi-3.5)": (
         ("Phi3Config", {**_LONG, "rope_parameters": {"rope_type": "longrope", "rope_theta": 10_000.0, **_LONG}}),
