@@ -46,7 +46,9 @@ const KEY = /(?<!\p{L})(?:keys?|fields?|propert(?:y|ies)|attributes?|columns?) [
 const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
 const QUESTION = /[?？؟;]\s*$/
 
-type Found = ReadonlySet<keyof typeof answerRules | 'text'>
+interface Found {
+  has(kind: keyof typeof answerRules | 'text'): boolean
+}
 
 // what is around a list of JSON objects is open
 function isClosed(sentence: string): boolean {
@@ -82,7 +84,7 @@ const SPECIMEN = new RegExp(
     `(?:[A-Za-z]{1,20})?\\[{1,2}\\^?(?:${NAME})?\\(?${NUMBERS}\\)?(?: \\p{L}+)?\\^?\\]{1,2}(?:\\([^()\\s]{1,80}\\))?\\^?`,
     `[【〔「]\\p{L}{0,20}[ :：]?${NUMBERS}[^】〕」\\n]{0,12}[】〕」]`,
     `<([\\w-]{1,20})(?:[ :][^<>\\n]{0,40})?>\\s?(?:${NAME})?\\[?${NUMBERS}\\]?\\s?</\\1>`,
-    `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>`,
+    `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>|<\\w{2,20} \\w{1,20}=["']?${NUMBERS}["']? ?/>|<${NUMBERS}>`,
     `["“'«](?:${NAME})?\\d{1,2}(?:[,;] ?\\d{1,2})+["”'»]|«${NUMBERS}»`,
     `\\^${NUMBERS}\\^|\\{${NUMBERS}\\}|[¹²³⁴-⁹①-⑳❶-❿]|†\\d|\\p{L}+ ?[=:#] ?<(?:number|index|id|n)>`,
   ].join('|'),
