@@ -17,8 +17,12 @@ const INLINE = new WordPattern(
   /(?:^|[.!?] )(?![^\S\n]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
 )
 // `They are from Ann, Bob and Carl`
+const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'
 const NAMED = new WordPattern(
-  /(?<!\p{L})(?:from|by|von|par|de|di|of|are|sind|sont|son) ((?:[\p{Lu}\d][\p{L}\p{N}.'’-]{0,30}(?: [\p{Lu}\d][\p{L}\p{N}.'’-]{0,30}){0,2},? ){2,30}(?:and|und|et|y|e|и|och|og|en|i) [\p{Lu}\d][\p{L}\p{N}'’-]{0,30})/gu,
+  [
+    `(?<!\\p{L})(?:from|by|von|par|de|di|of|are|sind|sont|son) ((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
+  ],
+  'gu',
 )
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
