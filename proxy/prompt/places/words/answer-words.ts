@@ -124,8 +124,8 @@ export function readForms(found: Found, sentence: string): readonly string[] {
     specimens.push(...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
   }
   if (specimens.length > 0) return specimens.map((specimen) => specimen.replaceAll('$', ''))
-  const isByNumber = isCiting ? found.has('by_id') : found.has('by_number') && isAboutTexts
-  return isByNumber ? [ANY_FORM] : []
+  const isByNumber = found.has('by_number') && (isCiting ? found.has('by_id') : isAboutTexts)
+  return isByNumber || (isCiting && found.has('by_sign')) ? [ANY_FORM] : []
 }
 
 /** Returns the first distinct matches. A sentence with more shows no specimens, and one that is not mapped is enough. */

@@ -1,7 +1,7 @@
 import { classes, english } from './lexicon.ts'
 
 /** Returns the words of a class as a source of patterns, for texts as they are written. */
-export function sourceOf(words: string): string {
+function sourceOf(words: string): string {
   const entries = words.trim().split(/\s+/)
   return entries.map((entry) => entry.replace(/\+$/, 's?').replace(/\*$/, '').replaceAll('_', '[ -]')).join('|')
 }
