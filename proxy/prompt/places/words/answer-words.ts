@@ -37,8 +37,9 @@ export const answerRules = {
   by_number: `
     ASKING only|just? ARTICLE? ..3 NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
     NUMBER_ABROAD; 编号; 編號; 序号; 番号; 번호`,
-  by_id:
-    'id|ids|index|indices|indexes|identifier|identifiers|superscript*|hochgestellt*|exposant*|superíndice*|rang; roman numerals',
+  by_id: 'id|ids|index|indices|indexes|identifier|identifiers|exposant*|superíndice*|rang',
+  /** signs that are not mapped */
+  by_sign: 'superscript*; hochgestellt*; in roman numerals',
 } as const
 
 // `keys "answer"`, and a specimen of an object: `{"answer": string}`, `{'sources': [1]}`, `[{"id"`
