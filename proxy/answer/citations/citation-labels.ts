@@ -118,6 +118,11 @@ export class CitationLabels {
     return isSpokenNoun(noun, this.#names)
   }
 
+  /** Whether the marks of a list call its blocks so. */
+  isFamily(family: string): boolean {
+    return this.#groups.some(({ families }) => families.has(family))
+  }
+
   /** Returns the labels of the list that a noun means; undefined if several may be meant. */
   labelsOf(family: string): Labels | undefined {
     const own = this.#groups.filter(({ families }) => families.has(family))

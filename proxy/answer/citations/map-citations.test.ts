@@ -44,6 +44,12 @@ describe('citations of bare numbers', () => {
     ],
     ['in definitions of links', '[1]: https://a.example\n  [2]: <a b>', '[3]: https://a.example\n  [1]: <a b>'],
     ['with a range among them', 'so [1, 2-3]', 'so [3, 1-2]'],
+    ['with a page behind a colon', 'Rain falls [1: p. 1].', 'Rain falls [3: p. 1].'],
+    ['with a word in front', 'Rain falls [cf. 1, 2].', 'Rain falls [cf. 3, 1].'],
+    ['apart by other signs', 'rain [1/2], snow [2+3]', 'rain [3/1], snow [1+2]'],
+    ['wide parentheses', '下雨（1）。', '下雨（3）。'],
+    ['counted in Chinese', '第1个文档说，第2篇文章也说。', '第3个文档说，第1篇文章也说。'],
+    ['on a line of their own', 'Used: 1, 3\nCited: 2', 'Used: 3, 2\nCited: 1'],
   ])('%s', (_, text, mapped) => {
     const expected = mapped || 'in Paris[3][1], rain falls[2]. In 2019[3] too (GDP)[1].'
     expect(mapAll(text, bare)).toBe(expected)
@@ -69,6 +75,9 @@ describe('citations of bare numbers', () => {
     ['a list of names', 'so [1, p] and [2, page] and [3, p.x]'],
     ['other brackets', '(1) {1} <1> [1'],
     ['the labels of another list', 'D1, DOC-2 and Doc_2'],
+    ['a counter', '[1/3] Resolving'],
+    ['items', '（1）首先'],
+    ['amounts', 'Cut the chunk 2 times, the passage 3 hours before dawn, your reference 1 digits long.'],
   ])('are not found in %s', (_, text) => {
     expect(mapAll(text, bare)).toBe(text)
   })
@@ -540,3 +549,11 @@ test.each([
   },
   60_000,
 )
+
+it.each([
+  ['Source 1 and 2 say so.', 'Source 3 and 1 say so.'],
+  ['(see documents 1 and 2, also 3)', '(see documents 3 and 1, also 2)'],
+  ['document_1, Document-2 and doc3 say so', 'document_3, Document-1 and doc2 say so'],
+])('a list is cited by its noun: %s', (text, mapped) => {
+  expect(mapAll(text, [{ prefix: 'Document ', tag: 'document', labels: rotation }])).toBe(mapped)
+})

@@ -44,7 +44,8 @@ export function readCitation(
   if (!opening) return undefined
   const { bracket, before, cited } = opening
   if (bracket === '') return readSpoken(ahead, opening)
-  const numbers = readNumbers(ahead, true)
+  const isSlashed = bracket === '[' && /\p{L} ?$/u.test(before)
+  const numbers = readNumbers(ahead, true, isSlashed ? `${separators}/+` : separators)
   const isList = numbers !== undefined && (numbers.length > 1 || /\D/.test(ahead.since(numbers[0]!.start)))
   // a range would be a class of characters
   if (!numbers || (bracket === '[^' && isList && numbers.length === 1)) return undefined
@@ -68,27 +69,35 @@ function readSpoken(ahead: Lookahead, { cited, isPlural, isLoose, isAlone }: Ope
     numbers = readNumbers(ahead, false)
   }
   if (!numbers || !isWordEnd(ahead)) return undefined
-  if (isPlural && /\D/.test(ahead.since(start)) && isAmount(ahead)) return undefined
+  if (isAmount(ahead)) return undefined
   const end = ahead.at
   if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
   if (isAlone && !isClauseEnd(ahead)) return undefined
   return { end, numbers, cited }
 }
 
-const units = new Set('seconds minutes hours days weeks months years times'.split(' '))
-const longestUnit = 7
+const units = new Set('seconds minutes hours days weeks months years times digits'.split(' '))
+
+// `Source 2 and 4 say so`
+const verbs = new Set('say state agree differ mention show confirm both are have'.split(' '))
+const longestWord = 7
+
+/** Returns the word behind a space, as far as it counts. */
+function readWord(ahead: Lookahead): string {
+  let word = ''
+  while (word.length <= longestWord && /[a-z]/.test(ahead.peek(1 + word.length))) word += ahead.peek(1 + word.length)
+  return word
+}
 
 /** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */
 function isAmount(ahead: Lookahead): boolean {
-  if (ahead.peek() !== ' ') return false
-  let word = ''
-  while (word.length <= longestUnit && /[a-z]/.test(ahead.peek(1 + word.length))) word += ahead.peek(1 + word.length)
-  return units.has(word)
+  return ahead.peek() === ' ' && units.has(readWord(ahead))
 }
 
 /** Whether a clause or bracket ends: in `document 1, 3 people`, the second number is none of a list. */
 function isListEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
+  if (next === ' ') return verbs.has(readWord(ahead))
   return next === '' || /[)\]】;!?\n]/.test(next) || (next === '.' && !/\d/.test(ahead.peek(1)))
 }
 
@@ -107,6 +116,13 @@ const surelyClosed: Partial<Record<Opening['bracket'], (ahead: Lookahead) => boo
   '[^': isFootnoteEnd,
   '<': (ahead) => '</>"\''.includes(ahead.peek() || 'x'),
   '【': (ahead) => skipBlanks(ahead) >= 0 && ahead.take('】'),
+  '（': (ahead) => ahead.take('）') && /[^\p{L}\p{N}]/u.test(ahead.peek() || '.'),
+  第: (ahead) => {
+    ahead.skip('个個篇份条條段', 1)
+    return ['文档', '文檔', '文件', '文章', '资料', '資料', '来源', '來源', '文献', '片段', '段落', '文書'].some(
+      (noun) => ahead.take(noun),
+    )
+  },
 }
 
 /** Steps over the end of a footnote mark, unless it is that of a regular expression. */
@@ -119,7 +135,7 @@ function isFootnoteEnd(ahead: Lookahead): boolean {
 function takePage(ahead: Lookahead): boolean {
   const start = ahead.at
   const isPage =
-    ahead.take(',') &&
+    (ahead.take(',') || ahead.take(':')) &&
     skipBlanks(ahead) > 0 &&
     ['pp.', 'p.', 'pages', 'page'].some((word) => ahead.take(word)) &&
     skipBlanks(ahead) >= 0 &&
@@ -167,17 +183,17 @@ const mostDigits = 6
 const blanks = ' \t\u00a0'
 const rangeSpaces = '\u2002\u2003\u2004\u2005\u2009'
 const separators = ',;，；、和与と'
-const conjunctions = ['and', 'or', '&', 'und', 'oder', 'et', 'ou', 'y', 'en', 'e', 'och', 'og', 'и']
+const conjunctions = ['and', 'or', 'also', '&', 'und', 'oder', 'et', 'ou', 'y', 'en', 'e', 'och', 'og', 'и']
 
 /**
  * Reads `3`, `1, 3`, `4–5`, `1, 2 and 4 to 6`: numbers and ranges, only one unless `isList`. Ends after the last.
  * Returns undefined if none begins here or there are too many.
  */
-function readNumbers(ahead: Lookahead, isList: boolean): Span[] | undefined {
+function readNumbers(ahead: Lookahead, isList: boolean, marks = separators): Span[] | undefined {
   const numbers: Span[] = []
   for (;;) {
     const behindLast = ahead.at
-    if (numbers.length > 0 && !skipSeparator(ahead)) return numbers
+    if (numbers.length > 0 && !skipSeparator(ahead, marks)) return numbers
     if (numbers.length > 0) ahead.skip('^#', 1)
     const start = ahead.at
     if (!skipNumber(ahead)) {
@@ -214,10 +230,10 @@ function skipRange(ahead: Lookahead): void {
   }
 }
 
-function skipSeparator(ahead: Lookahead): boolean {
+function skipSeparator(ahead: Lookahead, marks: string): boolean {
   const start = ahead.at
   const blanksBefore = skipBlanks(ahead)
-  const hasMark = ahead.skip(separators, 1) > 0
+  const hasMark = ahead.skip(marks, 1) > 0
   const isApart = (hasMark ? skipBlanks(ahead) : blanksBefore) > 0
   const hasWord = isApart && conjunctions.some((word) => ahead.take(word)) && skipBlanks(ahead) > 0
   if (hasMark || hasWord) return true

@@ -4,7 +4,7 @@ import { type NounUse, readLastNoun } from './citation-nouns.ts'
 /** What precedes the numbers of a citation: a bracket, or a noun, which may be in brackets. */
 export interface Opening {
   /** directly before the number; '' if a noun is there */
-  readonly bracket: '' | '[' | '[^' | '【' | '(' | '<'
+  readonly bracket: '' | '[' | '[^' | '【' | '(' | '（' | '<' | '第'
   /** the labels of the list that is cited; undefined if several may be meant */
   readonly cited: Labels | undefined
   /** several numbers may follow, whether or not a bracket closes them */
@@ -19,13 +19,15 @@ export interface Opening {
 
 /** A word for the blocks of a list. */
 interface Name {
+  /** a list is called so */
+  readonly isOwn?: boolean
   readonly cited: Labels | undefined
   readonly use: NounUse
   readonly isPlural: boolean
   readonly length: number
 }
 
-const BRACKET = /(?:\\?\[{1,2}|［|【|\()[ \u00a0]{0,2}\^?$/
+const BRACKET = /(?:\\?\[{1,2}|［|【|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
 // `<cite>`, `<co: `, `<doc id="`
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
 // `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`, ` **`
@@ -42,25 +44,33 @@ const HEAD =
 const VERB =
   /(?<!\p{L})(?:you|we|they|i) (?:must|should|shall|will|would|can|could|may|might) (?:document|source|reference|cite|chunk)$/iu
 const longestOpening = 64
-const longestBracket = 6
+const longestBracket = 12
 const longestSeparator = 16
 
 /** Reads what `line`, the text before a number, ends with; undefined if no citation may begin there. */
 export function readOpening(line: string, labels: CitationLabels): Opening | undefined {
   const behind = line.slice(-longestOpening)
+  // `第3个文档`
+  if (behind.endsWith('第')) return { bracket: '第', before: line.slice(0, -1), cited: labels.bare }
   return readBracket(line, behind, labels) ?? readTag(line, behind, labels) ?? readNoun(line, behind, labels)
 }
 
 function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
   const found = BRACKET.exec(behind.slice(-longestBracket))?.[0]
   if (found === undefined) return undefined
-  const bracket = found.endsWith('^') ? '[^' : /[[［]/.test(found) ? '[' : found.startsWith('【') ? '【' : '('
+  const bracket = found.endsWith('^') ? '[^' : toBracket(found)
   const before = line.slice(0, -found.length)
   const cited = labels.bare
+  // `（1）` begins an item, too
+  if (bracket === '（' && !/[\p{L}\p{N}]$/u.test(before)) return undefined
   if (bracket !== '(' || labels.isInParentheses) return { bracket, before, cited }
   // `Sources (1, 2)`
   const name = before.endsWith(' ') ? readName(before.slice(-longestOpening, -1), labels) : undefined
   return name?.use === 'citing' ? { bracket, before, cited: name.cited } : undefined
+}
+
+function toBracket(found: string): '[' | '【' | '(' | '（' {
+  return (['【', '(', '（'] as const).find((sign) => found.startsWith(sign)) ?? '['
 }
 
 function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {
@@ -77,13 +87,21 @@ function readNoun(line: string, behind: string, labels: CitationLabels): Opening
   const separator = SEPARATOR.exec(behind.slice(-longestSeparator))?.[0] ?? ''
   const text = behind.slice(0, behind.length - separator.length)
   if (VERB.test(text)) return undefined
-  const name = own ?? readName(text, labels)
+  const name = own ?? readName(text, labels) ?? readFooter(text, separator, labels)
   if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
   const before = line.slice(0, line.length - name.length - (own ? 0 : separator.length))
   const isAlone = !own && !isInBrackets(before) && /[:：]/.test(separator)
   if (!own && !mayCite(name, separator, text, before)) return undefined
   const { cited, isPlural } = name
   return { bracket: '', before, cited, isPlural, isLoose: name.use === 'spoken', isAlone }
+}
+
+/** `Cited: 1, 3` on a line of its own */
+function readFooter(text: string, separator: string, labels: CitationLabels): Name | undefined {
+  const { length } = /^[*_]{0,2}(?:used|cited|benutzt|zitiert)$/i.exec(text)?.[0] ?? ''
+  return length > 0 && /[:：]/.test(separator)
+    ? { cited: labels.bare, use: 'citing', isPlural: true, length }
+    : undefined
 }
 
 /** `[ID: 3]`, `[#3]` */
@@ -94,10 +112,12 @@ function readIdentified(line: string, separator: string, labels: CitationLabels)
   return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare }
 }
 
-function mayCite({ use }: Name, separator: string, text: string, before: string): boolean {
+function mayCite({ use, isOwn }: Name, separator: string, text: string, before: string): boolean {
   if (OPEN.test(before)) return true
   if (use === 'bracketed') return false
   if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
+  // `doc2`, where the prompt calls its blocks documents
+  if (isOwn && !separator.startsWith('.')) return true
   return !JOINED.test(separator) || UNSPACED.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
 }
 
@@ -108,11 +128,11 @@ function readName(text: string, labels: CitationLabels): Name | undefined {
   if (found === undefined) return undefined
   // `article 3` of a law, unless the prompt calls its blocks so
   const use = found.use === 'spoken' && !labels.isName(found.noun) ? 'bracketed' : found.use
-  return { ...found, use, cited: labels.labelsOf(found.noun) }
+  return { ...found, use, cited: labels.labelsOf(found.noun), isOwn: labels.isFamily(found.noun) }
 }
 
 function toOwn({ labels, ...rest }: OwnName): Name {
-  return { ...rest, cited: labels, use: 'citing' }
+  return { ...rest, cited: labels, use: 'citing', isOwn: true }
 }
 
 function isInBrackets(before: string): boolean {

@@ -18,6 +18,12 @@ describe('texts stay where they are', () => {
     expect(judge(minutes(['12 May 2024', '11 May 2024', '9 May 2024']))).toBe('ordered_texts')
     expect(judge(minutes(['7 April 2024', '3 March 2024', '5 May 2024']))).toBe('3')
   })
+  it.each([
+    [['On 3 May it rained.', 'On 9 May it snowed.', 'On 2 June it rained.'], 'ordered_texts'],
+    [['Le 3 mai, il pleut.', 'Le 9 mai, il neige.', 'Le 2 juin, il pleut.'], 'ordered_texts'],
+    [['5月3日：下雨。', '5月9日：下雪。', '6月2日：下雨。'], 'ordered_texts'],
+    [['On 9 May it rained.', 'On 3 May it snowed.', 'On 12 June it rained.'], '3'],
+  ])('that begin with days of a year: %j', (texts, judged) => expect(judge(texts)).toBe(judged))
 })
 
 describe('what is told of keys is no order', () => {

@@ -31,7 +31,8 @@ const DATE = new RegExp(
     '(?:(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)',
     '(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)',
     `${MONTH}[ ]{1,2}(?:(\\d{4})(?!\\d)|(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?)`,
-    `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH},? (?:de |del )?(\\d{4})(?!\\d))${CLOCK}`,
+    `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH}(?:,? (?:de |del )?(\\d{4})(?!\\d))?`,
+    `(\\d{1,2})月(\\d{1,2})日)${CLOCK}`,
   ].join('|'),
   'iuy',
 )
@@ -52,15 +53,16 @@ export function readDate(text: string, at: number): Position | undefined {
 }
 
 function readFullDate(text: string, at: number): Position | undefined {
-  const [, y, m, d, day, ofMonth, year, name, ofYear, onDay, inYear, first, month, last, ...clock] = match(
-    DATE,
-    text,
-    at,
-  )
+  const [, y, m, d, day, ofMonth, year, name, ofYear, onDay, inYear, first, month, last, inMonth, atDay, ...clock] =
+    match(DATE, text, at)
   if (y !== undefined) return toDate(y, Number(m), d, clock)
   if (day !== undefined) return toDate(year, Number(ofMonth), day, clock)
   if (name !== undefined) return toDate(ofYear ?? inYear, toMonth(name), onDay, clock)
-  return month === undefined ? undefined : toDate(last, toMonth(month), first, clock)
+  if (inMonth !== undefined) return toDate(undefined, Number(inMonth), atDay, clock)
+  // `3 marbles` are no date
+  return month === undefined
+    ? undefined
+    : toDate(last, last === undefined ? toNamedMonth(month) : toMonth(month), first, clock)
 }
 
 /** Returns what a pattern with the flag `y` matches at `at`, and its groups. */

@@ -16,6 +16,14 @@ const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 const INLINE = new WordPattern(
   /(?:^|[.!?] )(?![^\S\n]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
 )
+// `They are from Ann, Bob and Carl`
+const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'
+const NAMED = new WordPattern(
+  [
+    `(?<!\\p{L})(?:from|by|von|par|de|di|of|are|sind|sont|son) ((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
+  ],
+  'gu',
+)
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
@@ -38,7 +46,7 @@ export function findParallelLists(words: string): ReadonlySet<number> {
     ...countLines(words),
     ...[...groupBy(elements, ([, name]) => name).values()].map(({ length }) => length),
     ...[...OF_EACH.matches(words, MOST)].map(([, items]) => items!.match(ITEM)!.length),
-    ...[...INLINE.matches(words, MOST)].map(([, members]) => countMembers(members!)),
+    ...[...INLINE.matches(words, MOST), ...NAMED.matches(words, MOST)].map(([, members]) => countMembers(members!)),
   ]
   return new Set(counts.filter((count) => count > 1))
 }

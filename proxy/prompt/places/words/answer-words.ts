@@ -37,8 +37,9 @@ export const answerRules = {
   by_number: `
     ASKING only|just? ARTICLE? ..3 NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
     NUMBER_ABROAD; 编号; 編號; 序号; 番号; 번호`,
-  by_id:
-    'id|ids|index|indices|indexes|identifier|identifiers|superscript*|hochgestellt*|exposant*|superíndice*|rang; roman numerals',
+  by_id: 'id|ids|index|indices|indexes|identifier|identifiers|exposant*|superíndice*|rang',
+  /** signs that are not mapped */
+  by_sign: 'superscript*; hochgestellt*; in roman numerals',
 } as const
 
 // `keys "answer"`, and a specimen of an object: `{"answer": string}`, `{'sources': [1]}`, `[{"id"`
@@ -46,7 +47,9 @@ const KEY = /(?<!\p{L})(?:keys?|fields?|propert(?:y|ies)|attributes?|columns?) [
 const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
 const QUESTION = /[?？؟;]\s*$/
 
-type Found = ReadonlySet<keyof typeof answerRules | 'text'>
+interface Found {
+  has(kind: keyof typeof answerRules | 'text'): boolean
+}
 
 // what is around a list of JSON objects is open
 function isClosed(sentence: string): boolean {
@@ -82,7 +85,7 @@ const SPECIMEN = new RegExp(
     `(?:[A-Za-z]{1,20})?\\[{1,2}\\^?(?:${NAME})?\\(?${NUMBERS}\\)?(?: \\p{L}+)?\\^?\\]{1,2}(?:\\([^()\\s]{1,80}\\))?\\^?`,
     `[【〔「]\\p{L}{0,20}[ :：]?${NUMBERS}[^】〕」\\n]{0,12}[】〕」]`,
     `<([\\w-]{1,20})(?:[ :][^<>\\n]{0,40})?>\\s?(?:${NAME})?\\[?${NUMBERS}\\]?\\s?</\\1>`,
-    `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>`,
+    `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>|<\\w{2,20} \\w{1,20}=["']?${NUMBERS}["']? ?/>|<${NUMBERS}>`,
     `["“'«](?:${NAME})?\\d{1,2}(?:[,;] ?\\d{1,2})+["”'»]|«${NUMBERS}»`,
     `\\^${NUMBERS}\\^|\\{${NUMBERS}\\}|[¹²³⁴-⁹①-⑳❶-❿]|†\\d|\\p{L}+ ?[=:#] ?<(?:number|index|id|n)>`,
   ].join('|'),
@@ -122,8 +125,8 @@ export function readForms(found: Found, sentence: string): readonly string[] {
     specimens.push(...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
   }
   if (specimens.length > 0) return specimens.map((specimen) => specimen.replaceAll('$', ''))
-  const isByNumber = isCiting ? found.has('by_id') : found.has('by_number') && isAboutTexts
-  return isByNumber ? [ANY_FORM] : []
+  const isByNumber = found.has('by_number') && (isCiting ? found.has('by_id') : isAboutTexts)
+  return isByNumber || (isCiting && found.has('by_sign')) ? [ANY_FORM] : []
 }
 
 /** Returns the first distinct matches. A sentence with more shows no specimens, and one that is not mapped is enough. */

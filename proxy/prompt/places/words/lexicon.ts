@@ -204,8 +204,6 @@ export const classes: Readonly<Record<string, string>> = {
   respectively in_that_order jeweils der_reihe_nach respectivement tour_à_tour respectivamente rispettivamente respectievelijk
   respektive odpowiednio sırasıyla соответственно відповідно lần_lượt masing_masing 依次 分别是 分别为 分別是 分別為 それぞれ 각각 على_التوالي בהתאמה
   क्रमशः ตามลำดับ αντίστοιχα*`,
-  RELEVANCE: `
-  relevan* relévan* rilevan* pertinen* similar* simil* ähnlich* score* релевант* trafn* 相关 相關 関連 相似 相性 关连 關連 관련`,
   NO_ORDER: `relevan* relévan* rilevan* pertinen* simil* ähnlich* score* match* confidence* best 匹配 类似 類似 相似 相关 相關 関連`,
   WHAT_CHANGED: `
   changelog diff evolve evolved evolution änderungen* qu_est_ce_qui_a_changé ce_qui_a_changé ce_qui_ont_changé qué_cambi* o_que_mudou

@@ -135,6 +135,17 @@ describe('words say that texts stand in an order', () => {
     '如有冲突，以后面的为准。',
     '後の文書が優先されます。',
     '나중 문서가 우선합니다.',
+    'Where they contradict, the one further down wins.',
+    'Si se contradicen, prevalece el de más abajo.',
+    'Das spätere geht dem früheren vor.',
+    'The first document is the oldest.',
+    'Cheapest first.',
+    'These are steps of one procedure.',
+    'The documents are the tabs of the browser from left to right.',
+    'Events, as they happened:',
+    'They stem from Ann, Bob, Carl, Dora and Eve.',
+    'What happens next in the story?',
+    'What does the next page say?',
   ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 
   it.each([

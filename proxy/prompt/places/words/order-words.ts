@@ -25,7 +25,8 @@ export const orderRules = {
 
   /** the same whatever else is said of texts: what counts by its place, and what the texts are */
   stated: `
-    LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 the|el|le|der|das|o|il? LATER one|ones|$
+    LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
+    LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
     ^ EST|most_recent first|last $
     from _ to _ first|last; from left to right; from top to bottom; from right to left; in running|driving|walking|teaching order
@@ -88,7 +89,7 @@ export const orderRules = {
   /** an order in what somebody says about what is in sight; rules for a model speak of its steps like this */
   this_order: `
     in this|that order; in the given|same|above|listed|following|right|correct|original|stated order
-    the order given|listed|shown|above|they|i|you; the order in which; the order of the; order !to|of|that|for|NUMBER|no|number`,
+    in the order given|listed|shown|above|they|i|you; in the order in which; in the order of the; in order !to|of|that|for`,
   /** the end of a line right above texts, or how they are sorted */
   head: `
     first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet

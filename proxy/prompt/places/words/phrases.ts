@@ -59,18 +59,25 @@ export class Phrases<Kind extends string> {
 
   /** Returns the kinds of rules that hold anywhere in a text. */
   find(reading: Reading): ReadonlySet<Kind> {
+    const { tokens, marks } = reading
+    const present = new Set(marks.flatMap((own) => own.map(({ sign }) => sign))).add(anyWord)
+    // a rule is tried where its first word is, if all its words are somewhere
+    const open = new Map([...present].map((sign) => [sign, this.#rulesOf(sign, present)]))
     const found = new Set<Kind>()
-    for (let at = 0; at < reading.tokens.length; at++) {
-      this.#findAt(reading, at, anyWord, found)
-      for (const { sign } of reading.marks[at]!) this.#findAt(reading, at, sign, found)
+    const tryAt = (at: number, sign: number): void => {
+      for (const { kind, terms } of open.get(sign)!)
+        if (!found.has(kind) && holds(terms, 0, reading, at)) found.add(kind)
+    }
+    for (let at = 0; at < tokens.length; at++) {
+      tryAt(at, anyWord)
+      for (const { sign } of marks[at]!) tryAt(at, sign)
     }
     return found
   }
 
-  #findAt(reading: Reading, at: number, sign: number, found: Set<Kind>): void {
-    for (const { kind, terms } of this.#rules.get(sign) ?? []) {
-      if (!found.has(kind) && holds(terms, 0, reading, at)) found.add(kind)
-    }
+  #rulesOf(sign: number, present: ReadonlySet<number>): readonly Rule<Kind>[] {
+    const isThere = (term: Term): boolean => term.kind !== 'word' || [...term.signs].some((own) => present.has(own))
+    return (this.#rules.get(sign) ?? []).filter(({ terms }) => terms.every(isThere))
   }
 }
 

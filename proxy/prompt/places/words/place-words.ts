@@ -22,6 +22,7 @@ export const placeRules = {
     document|doc|source|passage|chunk ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
     answer|reply|respond with|by the|its number|index|position|rank of the|that _? document|source|passage|text|chunk|article|item|result
     1 , 2 ,? or|and|oder|und|ou|et|o|y|e|или|і|eller|of|lub|nebo|veya|hoặc|atau? SMALL; 1 , 2 , 3 ,? or|oder|ou|o|или|eller|of|lub|nebo|veya|hoặc|atau SMALL
+    where in my|the|your|this|our list; the order i|we|you gave|sent|listed|have; the next|previous page|slide|chapter|section say|says|about
     what|which ..2 number|rank|position|place of the|that|this _? document|source|passage|text|chunk|article|one; how far down|up
     is|are|stand|stands|comes at the very? top|bottom|end|beginning|head|foot $$`,
   /** a text of several that is called by its place, in other languages than English */

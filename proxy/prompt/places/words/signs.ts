@@ -18,23 +18,10 @@ const TOKEN = /\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+|[[.!?;,:(。！？；，、：�
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]/
 const CHARACTER =
   /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]|[^\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af々]+/g
-const punctuation: Readonly<Record<string, string>> = {
-  '!': '.',
-  ';': '.',
-  '。': '.',
-  '！': '.',
-  '；': '.',
-  '।': '.',
-  '\n': '.',
-  '？': '?',
-  '؟': '?',
-  '，': ',',
-  '、': ',',
-  '،': ',',
-  '(': ',',
-  '（': ',',
-  '：': ':',
-}
+/** Signs of other scripts, and what ends a clause like them. */
+const punctuation: ReadonlyMap<string, string> = new Map(
+  ['.!;。！；।\n', '?？؟', ',，、،(（', ':：'].flatMap((alike) => [...alike].map((sign) => [sign, alike[0]!] as const)),
+)
 const longestRemembered = 40
 const LETTER_OF_MARK = /\u0307/g
 
@@ -105,7 +92,7 @@ export function signsOfTerm(term: string): ReadonlySet<number> {
 
 function toTokens(text: string): string[] {
   const found = text.replace(LETTER_OF_MARK, '').match(TOKEN) ?? []
-  return found.flatMap((token) => (UNSPACED.test(token) ? token.match(CHARACTER)! : (punctuation[token] ?? token)))
+  return found.flatMap((token) => (UNSPACED.test(token) ? token.match(CHARACTER)! : (punctuation.get(token) ?? token)))
 }
 
 // articles and prepositions that are written together with a noun

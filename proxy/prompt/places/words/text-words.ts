@@ -1,7 +1,7 @@
 import { classes, english } from './lexicon.ts'
 
 /** Returns the words of a class as a source of patterns, for texts as they are written. */
-export function sourceOf(words: string): string {
+function sourceOf(words: string): string {
   const entries = words.trim().split(/\s+/)
   return entries.map((entry) => entry.replace(/\+$/, 's?').replace(/\*$/, '').replaceAll('_', '[ -]')).join('|')
 }
@@ -30,7 +30,7 @@ export const textRules = {
     which|what one? of the|these|those _? TEXT_EN; which|what one? of them $
     which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|record|item|entry !label|labels|company|companies|deal|deals
     which documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers SAY
-    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT; WHICH PIECE? PIECE? TEXT; where in my|the|your|this|our list`,
+    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT; WHICH PIECE? PIECE? TEXT`,
 } as const
 
 /** Returns the two ends of a text, because a question comes before or after what it is about. */
