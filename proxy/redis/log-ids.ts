@@ -24,6 +24,11 @@ export function areOfOneLog(one: string, other: string): boolean {
   return partsOf(one)[0] === partsOf(other)[0]
 }
 
+/** Whether another id can follow: larger numbers lose digits. */
+export function canFollow(id: string): boolean {
+  return partsOf(id).every((part) => part < Number.MAX_SAFE_INTEGER)
+}
+
 function partsOf(id: string): [begun: number, number: number] {
   return id.split('-').map(Number) as [number, number]
 }

@@ -2,6 +2,7 @@ import type { RedisFault } from '../common/reasons.ts'
 import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { isOvertaken, isToBeRepeated } from './connection/redis-errors.ts'
+import { canFollow } from './log-ids.ts'
 
 /** What every shared part needs. */
 export interface SharedPartOptions {
@@ -100,8 +101,8 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
   }
 
   /**
-   * Reads what a stream has behind an entry, at most so many; undefined if Redis does not answer. What is no stream is
-   * removed.
+   * Reads what a stream has behind an entry, at most so many; undefined if Redis does not answer. What is no stream, or
+   * has an id that none of ours can follow, is removed.
    */
   protected async readStream(key: string, behind: string, count: number): Promise<StreamEntry[] | undefined> {
     const reply = await this.ask({ key, name: 'xreadBuffer', args: ['COUNT', count, 'STREAMS', key, behind] })
@@ -112,7 +113,11 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
       return undefined
     }
     const [stream] = (reply.value ?? []) as [name: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
-    return (stream?.[1] ?? []).map(([id, fields]) => ({ id: id.toString(), fields }))
+    const entries = (stream?.[1] ?? []).map(([id, fields]) => ({ id: id.toString(), fields }))
+    if (entries.every(({ id }) => canFollow(id))) return entries
+    this.options.onFault('redis_value')
+    await this.ask({ key, name: 'unlink', args: [key] })
+    return undefined
   }
 
   /**

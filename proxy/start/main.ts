@@ -45,6 +45,8 @@ const callbackUploadSeconds = 10
 const processedBlocks = 200_000
 /** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000
+/** The control plane waits no longer than this for Redis and the engines: so the proxy says that it lives. */
+const controlMilliseconds = 100
 
 export interface RunningProxy {
   readonly url: string
@@ -87,22 +89,24 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const fleet = new LiveFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
-  await live.connect(redisStartMilliseconds)
-  await fleet.start()
+  const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
+  const control = Promise.race([started, pause(controlMilliseconds)]).then(() =>
+    open({
+      pipeline: live.pipeline,
+      drain,
+      readyz: () => current.health.readyz,
+      tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
+      token: () => current.admin.token,
+      telemetry,
+      version,
+      setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
+    }),
+  )
+  await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
   const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
   const upkeep = startUpkeep(telemetry, live, fleet, config)
-  const control = open({
-    pipeline: live.pipeline,
-    drain,
-    readyz: () => current.health.readyz,
-    tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
-    token: () => current.admin.token,
-    telemetry,
-    version,
-    setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
-  })
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
