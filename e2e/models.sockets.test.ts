@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI, { NotFoundError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/start/main.ts'
+import { findFreePort } from './demo/find-free-port.ts'
 import { type EmbedderDouble, startEmbedderDouble } from './embedder-double.ts'
 import { documentRequest } from './placed-blocks.ts'
 import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
@@ -244,6 +245,26 @@ test('an engine that does not list its models gets what no other serves, or what
   const stated = await start([engines[0]!, { ...engines[1]!, models: ['tei'] }])
   expect((await replicaOf(await chat(stated, 'tei')))[1]).toBe('silent')
   expect((await chat(stated, 'anything')).status).toBe(404)
+})
+
+test('the control plane answers while engines are waited for that do not say what they serve', async () => {
+  const asked: ServerResponse[] = []
+  const mute = createServer((_, response) => void asked.push(response))
+  mute.listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  ending.push(async () => void mute.close())
+  const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`
+  const engines: EngineConfig[] = ['a', 'b'].map((id) => ({ url, kind: 'vllm', id }))
+  const port = await findFreePort()
+  let isReady = false
+  const starting = start(engines, { admin: { listen: `127.0.0.1:${port}` } }).then(() => {
+    isReady = true
+  })
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0))
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  expect(isReady).toBe(false)
+  for (const response of asked) response.writeHead(404).end()
+  await starting
 })
 
 test('engines that serve the same are not told apart: the engine itself refuses an unknown model', async () => {

@@ -262,6 +262,19 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     expect(one.held).toEqual(late.held)
   })
 
+  test('an entry that none can follow does not end it: the log is begun anew', async () => {
+    const one = await start()
+    one.send('a', 'a')
+    await written(one)
+    const last = `${2n ** 64n - 1n}-${2n ** 64n - 2n}`
+    await server.client.xadd('reprise:test:mirror:{engine}:log:4', last, 'e', 'x')
+    await waitFor(() => one.faults.length > 0)
+    one.send('b', 'b')
+    await written(one)
+    expect(Object.keys((await start()).held)).toEqual(['a', 'b'])
+    expect(one.faults).toEqual(['redis_value'])
+  })
+
   test('every key has a time to live, and all of a replica lie in one slot', async () => {
     const one = await start({ replica: 'an {odd} name' })
     await one.snapshot('g', 0)
