@@ -6,7 +6,7 @@ export const orderRules = {
     BY_TIME; TO_NEXT; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
     mentioned|listed|stated _? before|after|next|last|first|earlier|later|higher|lower; list is ORDERING
     NEWEST to|through NEWEST; vom NEWEST; von alt nach neu; von neu nach alt; du plus ancien|récent au
-    NEWEST TEXT|ones|one? is|are? come|comes|listed? first|last|zuerst|zuletzt|AT_END
+    NEWEST _? is|are? come|comes|listed? first|last|zuerst|zuletzt|AT_END
     sorted|ordered|arranged|listed|given by|from date|time|age|NEWEST
     dieser|derselben reihenfolge; der gegebenen|angegebenen|gleichen|richtigen|selben reihenfolge
     zeitlich|zeitlicher|zeitlichen geordnet|sortiert|reihenfolge|abfolge; nach _ geordnet|sortiert|gereiht
@@ -35,7 +35,7 @@ export const orderRules = {
     sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row
     their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
     !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages
-    order matters|counts|is; in the _ order !to|of; in order $; rank|ranks|ranked|ranking ..6 position|positions|place|order|first|last|top|means
+    order matters|counts|is; in the? _ order !to|of; in order $; rank|ranks|ranked|ranking ..6 position|positions|place|order|first|last|top|means
     rank|ranks|ranked|ranking ..6 by !relevan*|simil*|score*
     ORDERING by|in !the|their|your|relevan*|simil*|score*|rank|how|match*|vector*|distance|context|following|json|xml|markdown|tag*
     ORDERING according to !relevan*|simil*|score*|the|how

@@ -10,7 +10,7 @@ export const placeRules = {
     the ORDINAL|NTH|next one|two|three? $; which|any|both|one|either of the first|last two|three|few
     do|does|did|are|is the first|last two|three|few say|agree|differ|disagree|contradict|mention|true|right
     ignore|skip|drop|remove|delete|summarise|summarize|compare|use the first|second|third|last two|three? and|or
-    the first|second|third|last one? says|claims|contradicts|is_wrong|is_right; number|numbers NUMERAL; the ORDINAL|NTH|middle one
+    the ORDINAL|next one? about|say|says|said|mean|claims|contradicts|is_wrong|is_right; number|numbers NUMERAL; the ORDINAL|NTH|middle one
     top|bottom one|two|few|half of? the? KIN; listed|ranked|placed|rank|ranks first|last|highest|lowest|top|bottom|second|third
     at which|what position|rank|place; in|on which|what position|rank; the top hit|match; at|on|to position|place|rank SMALL; the former|latter
     the one at|on|in the top|bottom|middle|beginning|end
@@ -19,7 +19,7 @@ export const placeRules = {
     opening|closing|initial KIN; first|second|last half of the|these|those|all|your? the|these|those? KIN
     document|doc|source|passage|chunk ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
     answer|reply|respond with|by the|its number|index|position|rank of the|that _? document|source|passage|text|chunk|article|item|result
-    1 , 2 ,? 3? ,? OR SMALL; where in my|the|your|this|our list; the next|previous _ say|says
+    1 , 2 ,? 3? ,? OR SMALL; where in my|the|your|this|our list; in the order i|we|you gave|sent|listed|have; the next|previous _ say|says
     what|which ..2 number|rank|position|place of the|that|this _? document|source|passage|text|chunk|article|one`,
   /** a text of several that is called by its place, in other languages than English */
   by_place: `
@@ -33,7 +33,7 @@ export const placeRules = {
     son iki|üç? TEXT; birinci|ikinci|son|kaçıncı sırada; l avant dernier|dernière; el|la|o|a penúltimo|penúltima
     hai|ba TEXT đầu|cuối; أول|آخر TEXT; 排在|位于|放在 第|最; 最初|最後 に ある|来る|載; 첫번째|마지막 에|으로 있|나오
     最后|最後|最前|最终|最初|首|末|冒頭|先頭|末尾 的|の? CHINESE_NUMBER|SMALL? PIECE? TEXT; 倒数|倒數 第? CHINESE_NUMBER|SMALL PIECE? TEXT
-    前|后|後 面? 的? CHINESE_NUMBER|SMALL PIECE? TEXT; 前|后|後 面 的? TEXT; 最后|最後 一 PIECE? 的?
+    前|后|後 面? 的? CHINESE_NUMBER|SMALL PIECE? TEXT; 前|后|後 面 的? TEXT; 最后|最後 一 PIECE
     第 CHINESE_NUMBER|SMALL CHINESE_NUMBER? PIECE; CHINESE_NUMBER|SMALL 番目|つ目|件目
     첫|두|세|네|다섯|여섯 번째; 첫째; 둘째; 셋째; 넷째; SMALL 번째? 문서|자료|출처|글|텍스트|파일|결과|기사; SMALL es|os|ös|as|eses számú TEXT; SMALL numaralı TEXT; SMALL й|я|е|го|м|му TEXT; 마지막|맨처음|맨끝|맨위|맨아래 의? TEXT
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
@@ -41,7 +41,7 @@ export const placeRules = {
 
   /** each of several texts, or one after the other */
   each_one: `
-    EACH_ABROAD|EACH_ALONE _? _? TEXT_ABROAD; PER TEXT_ABROAD; ONE_BY_ONE_ABROAD
+    EACH_ABROAD _? _? TEXT_ABROAD; PER TEXT_ABROAD; ONE_BY_ONE_ABROAD
     her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
     分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 各 文書|ドキュメント|資料|記事|テキスト; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
 } as const

@@ -20,7 +20,7 @@ export const taskRules = {
     summarize|summarise the|this whole|entire|full? text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview
     one|label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
     comma|semicolon|tab|newline|space|pipe separated; aligned with the? TEXT_EN; who wrote|said|spoke|posted|replied|answered first|last
-    NEWEST news|headline+|post+|message+|update+|entry|entries
+    NEWEST news|headline+|post+|update+
     put|say them|these|those|everything in|into; put|say the|these|those? TEXT_EN in|into _ $; titles|headings|captions for the|these|those TEXT_EN`,
   /** the same, unless one answer is made of all */
   rearranging: `
@@ -34,7 +34,6 @@ export const taskRules = {
     first|second|third|fourth|fifth|last|next|top link|hit|row|column|url; top COUNT TEXT_EN; top COUNT $
     which|who|what one|OF_THESE? COMES _? first|last|next|second|third|on_top; which one|OF_THESE COMES before|after
     one|a|two sentence+|line+|paragraph+|bullet+|word+|summary|summaries each
-    is|does|about|with|open|explain|read|show|skip|after|before|than the first|second|third|fourth|fifth|last|next about|say|says|said|mean|link|hit|and
     better|right|correct|wrong order|ranking for|of these|them|TEXT_EN; is the ranking|order OF_THESE? right|correct|wrong|good
     ^ CHANGE_TEXT this|these|those|it|them|everything|my|our|each|every|all_of_it|all_of_them|all_of_this
     ^ CHANGE_TEXT the whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three
