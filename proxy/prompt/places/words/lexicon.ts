@@ -74,16 +74,12 @@ export const classes: Readonly<Record<string, string>> = {
   jede jeden jedem jeder jedes jegliche* chaque chacun* cada ogni ciascun* ognun* elk elke ieder* iedere varje hvert
   hver vart_och_ett var_och_en każd* každ* her_bir mỗi từng setiap tiap jokais* kustakin fiecare minden* mindegyik кажд* кожн* κάθε
   καθένα كل لكل هر כל לכל प्रत्येक हर`,
-  /** The same beside a noun for a text only. */
-  PER: 'per pro je par por co joka για_κάθε',
   EACH_ALONE: `
   chacun chacune cada_uno cada_una cada_um cada_uma ognuno ognuna ciascuno ciascuna jede jeden jedem jeder jedes ieder elk hver
   каждый каждое каждого каждую каждой каждом кожен кожного kazdy każdy każde každý`,
   /** One after the other. */
-  ONE_BY_ONE:
-    'line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side',
-  ONE_BY_ONE_ABROAD: `
-  der_reihe_nach nacheinander eins_nach_dem_ander* l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
+  ONE_BY_ONE: `
+  line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side der_reihe_nach nacheinander eins_nach_dem_ander* l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
   por_orden uno_por_uno una_por_una por_ordem em_ordem um_por_um uma_por_uma in_ordine uno_per_uno una_per_una nell_ordine
   op_volgorde op_de_volgorde een_voor_een één_voor_één i_tur_och_ordning i_rækkefølge i_rekkefølge en_i_taget en_ad_gangen
   en_om_gangen po_kolei kolejno jeden_po_drugim postupně po_pořadí jeden_po_druhém sırayla sırasıyla tek_tek lần_lượt theo_thứ_tự
@@ -103,8 +99,8 @@ export const classes: Readonly<Record<string, string>> = {
   HANDLE_ABROAD: `
   übersetz* korrigier* sortier* ordne formatier* formulier* traduis traduisez corrige corriger corrigez reformule reformuler
   reformulez classe classez trie triez recopie recopiez traduce traduzca traducir traduzir ordena ordene ordenalos ordenalas
-  ordénalos ordénalas reescribe reescriba copia copie traduci traducete corregg* riscriv* traduza corrija reescreva`,
-  HANDLE_RUSSIAN: 'переведи* исправь* отсортируй* перепиши* отредактируй*',
+  ordénalos ordénalas reescribe reescriba copia copie traduci traducete corregg* riscriv* traduza corrija reescreva переведи* исправь* отсортируй* перепиши*
+  отредактируй*`,
   CHANGE_TEXT: `
   turn make convert adapt edit revise improve tighten polish shorten condense expand extend merge combine join finish complete
   continue grade mark cut`,
@@ -271,11 +267,10 @@ export const classes: Readonly<Record<string, string>> = {
   ein einer eine_einzige einzelne nur ausschließlich lediglich mit un_seul une_seule uniquement seulement juste par_un par_une d_un
   avec_un avec_une solo sola sólo solamente únicamente soltanto apenas somente só un_solo una_sola un_único una_única um_só uma_só
   um_único uma_única con_un com_um`,
-  SOLE: 'solamente soltanto',
   UNIT_ABROAD: `
-  nummer nummern dokumentnummer quellennummer index ziffer zahl buchstabe buchstaben wort numéro numéros indice indices chiffre nombre
-  lettre mot número números numero numeri índice índices indici dígito cifra letra lettera palabra palavra parola cijfer getal letter
-  siffra ciffer tal bokstav numer* cyfr* liter* číslo číslic* numara* rakam* số nomor angka huruf`,
+  dokumentnummer quellennummer index buchstabe buchstaben wort indice indices chiffre nombre
+  lettre mot índice índices indici dígito cifra letra lettera palabra palavra parola cijfer getal letter
+  siffra ciffer tal bokstav cyfr* liter* rakam* angka huruf`,
   CITING: `
   cite cites cited citing citation+ referenc* refer_to attribut* footnote+ source_used sources_used source_number+ source_id+
   mark_each mark_every mark_the mark_your zitier* zitat* quellenangabe* beleg* verweis* citez citer référenc* cita citar citas citação
@@ -284,7 +279,7 @@ export const classes: Readonly<Record<string, string>> = {
   NUMBER_WORD: 'number+ id ids index indices indexes ordinal+',
   /** In other languages such words stand for hardly anything else beside words for texts. */
   NUMBER_ABROAD: `
-  nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numeru numerem numery čísl*
+  nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numer* čísl*
   numara* номер* số nomor رقم* संख्या क्रमांक מספר*`,
   ASKING: `
   by with using via name list give state mention report return indicate provide include output print add are track_of through per mit

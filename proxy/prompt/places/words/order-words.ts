@@ -26,8 +26,7 @@ export const orderRules = {
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
-    ^ EST|most_recent first|last $
-    from left|right|top|bottom to left|right|top|bottom
+    ^ EST|most_recent first|last $; from left|right|top|bottom to left|right|top|bottom
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
 
   /** what gives an order a meaning in sentences about texts */
@@ -36,10 +35,8 @@ export const orderRules = {
     their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
     !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages
     order matters|counts|is; in the? _ order !to|of; in order $; rank|ranks|ranked|ranking ..6 position|positions|place|order|first|last|top|means
-    rank|ranks|ranked|ranking ..6 by !relevan*|simil*|score*
     ORDERING by|in !the|their|your|relevan*|simil*|score*|rank|how|match*|vector*|distance|context|following|json|xml|markdown|tag*
-    ORDERING according to !relevan*|simil*|score*|the|how
-    listed|given by !the|relevan*|simil*|score*|rank|how
+    ORDERING according to !relevan*|simil*|score*|the|how; listed|given by !the|relevan*|simil*|score*|rank|how
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
     is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
@@ -48,16 +45,15 @@ export const orderRules = {
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS
     priority|precedence|preference|weight|attention to the? LATER|OUTER TEXT|ones|one|match|matches
-    trust|prefer|believe|use|follow|take the LATER|OUTER one|of_them? $
+    trust|prefer|favour|favor|believe|use|follow|take the LATER|OUTER one|of_them? $
     the later|earlier|further|higher|lower it|they|a|an|the TEXT?; before|after|above|below the _? _? one; further down|up
     each|every TEXT? overrid*|supersed*|amend*|replac*|continu*|follow*|build*|extend*|updat*
     build|builds|follow|follows on|upon|from? each_other|one_another|the_previous|the_preceding|the_last
     form|tell|make_up|makes_up|add_up_to a|one single|continuous|coherent? story|narrative|text|sequence|series|chain|queue|report|whole
     TEXT at|on|near|towards|nearer|closer|closest to? the? very? top|bottom|beginning|start|end are|is|were|was|have|has|come|count|should|may|must|WINS
     TEXT lower|higher|further down|up? are|is|were|was|have|has|come|count|should|may|must|WINS|take
-    in order of !relevan*|simil*|score*|importan*|match*
-    none|anything|something|those|one|ones|any above|below it|them
-    prefer|trust|favour|favor the? LATER|OUTER|upper ones|one|match|matches
+    in order of !relevan*|simil*|score*|importan*|match*; none|anything|something|those|one|ones|any above|below it|them
+    trust|prefer|favour|favor the? LATER|OUTER|upper ones|one|match|matches
     are|is|were|form _? _? PARTS of|from|in|NUMBER; is|are a|one|single|the long? story|transcript|log
     a|one|same|single long? text|document|book|page|story|report|conversation ..4 cut|split|divided|broken|pieces|parts|order
     least|most|lowest|highest ..3 first|last; least|most|lowest|highest ..3 to the? most|least|highest|lowest

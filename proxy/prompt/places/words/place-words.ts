@@ -28,8 +28,7 @@ export const placeRules = {
     das|der|die|dem|den|im|beim|zum|le|la|les|au|el|los|las|al|il|lo|o|a|os|as|de|het|и|а|в|о|l|d PLACE|NTH|BESIDE_ABROAD $
     n SMALL; DOTTED _? dokument*|quelle*|abschnitt*|text|texte|textes|datei*|ergebnis*|auszug*|artikel*|passage*
     DOTTED _? belge*|doküman*|kayna*|metin*|parça*|dosya*|makale*|forrás*|szöveg*|cikk*|találat*
-    nummer zwei|drei|vier|fünf|sechs
-    steht|kommt ganz? oben|unten|vorn|vorne|hinten|zuerst|zuletzt; steht|kommt am anfang|ende
+    nummer zwei|drei|vier|fünf|sechs; steht|kommt ganz? oben|unten|vorn|vorne|hinten|zuerst|zuletzt; steht|kommt am anfang|ende
     son iki|üç? TEXT; birinci|ikinci|son|kaçıncı sırada; l avant dernier|dernière; el|la|o|a penúltimo|penúltima
     hai|ba TEXT đầu|cuối; أول|آخر TEXT; 排在|位于|放在 第|最; 最初|最後 に ある|来る|載; 첫번째|마지막 에|으로 있|나오
     最后|最後|最前|最终|最初|首|末|冒頭|先頭|末尾 的|の? CHINESE_NUMBER|SMALL? PIECE? TEXT; 倒数|倒數 第? CHINESE_NUMBER|SMALL PIECE? TEXT
@@ -41,7 +40,7 @@ export const placeRules = {
 
   /** each of several texts, or one after the other */
   each_one: `
-    EACH_ABROAD _? _? TEXT_ABROAD; PER TEXT_ABROAD; ONE_BY_ONE_ABROAD
+    EACH_ABROAD _? _? TEXT_ABROAD; per|pro|je|par|por|co|joka|για_κάθε TEXT_ABROAD; ONE_BY_ONE
     her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
     分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 各 文書|ドキュメント|資料|記事|テキスト; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
 } as const

@@ -15,7 +15,7 @@ export const taskRules = {
     each|every one? of them|these|those BEING|have|to|in|from|by; one _ to|for a|an TEXT_EN
     per document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|email|e_mail|ticket|message
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
-    convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; ONE_BY_ONE; walk|go|run|work me|us? through the TEXT_EN
+    convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
     walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text
     summarize|summarise the|this whole|entire|full? text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview
     one|label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
@@ -43,7 +43,7 @@ export const taskRules = {
     which|what CHOICE_OF|OF_THESE do you prefer|like; what happens next; how does|do the text|story|it go on`,
   /** the same in other languages */
   repeating_abroad: `
-    ^ HANDLE_ABROAD !OWN_ANSWER; ^ HANDLE_RUSSIAN !свой; HANDLE_ABROAD tod*|tutt*|tous|toutes|alle|sie; EACH_ALONE $
+    ^ HANDLE_ABROAD !OWN_ANSWER|свой; HANDLE_ABROAD tod*|tutt*|tous|toutes|alle|sie; EACH_ALONE $
     was_steht|fasse|erklär*|öffne|zeig* ..3 erste*|zweite*|dritte*|vierte*|letzte*|nächste*|oberste*; was kommt|folgt|ist nach|vor; was kommt|folgt|ist als nächstes
     le|la|les|ouvre|ouvrez le|la? deux|trois? premi*|deuxi*|second*|troisi*|derni* lien|résultat? $
     el|la|los|las|il|lo|o|a|os|as dos|due|dois|primi? primer*|segund*|tercer*|últim*|second*|terz*|ultim*|primeir*|terceir* $
