@@ -101,6 +101,25 @@ it.each([
   expect(isFound(lists.tags!(texts.map((text, i) => begins[i] + text)))).toBe(found)
 })
 
+it.each([
+  [['Monday', 'Tuesday', 'Wednesday'], false],
+  [['January', 'February', 'March'], false],
+  [['Act one', 'Act two', 'Act three'], false],
+  [['Part I', 'Part II', 'Part III'], false],
+  [['Exhibit B', 'Exhibit C', 'Exhibit D'], false],
+  [['First draft', 'Second draft', 'Third draft'], false],
+  [['第一章', '第二章', '第三章'], false],
+  [['Draft 2', 'Draft 3', 'Draft 4'], false],
+  [['Part III', 'Part I', 'Part II'], true],
+  [['Plan A', 'Plan B', 'Plan C'], true],
+  [['March hares', 'April showers', 'May flowers'], true],
+])('a list of texts with the names %j', (titles, found) => {
+  const tags = texts.map((text, i) => `<document title="${titles[i]}">\n${text}\n</document>`).join('\n')
+  expect(isFound(`<documents>\n${tags}\n</documents>${ask}`)).toBe(found)
+  const records = texts.map((text, i) => `Title: ${titles[i]}\nContent: ${text}`).join('\n\n')
+  expect(isFound(`Context:\n\n${records}${ask}`)).toBe(found)
+})
+
 describe('dates in the tags of a list', () => {
   const write = (attribute: string, dates: readonly string[]): string =>
     `<documents>\n${texts.map((text, i) => `<document index="${i + 1}" ${attribute}="${dates[i]}">${text}</document>`).join('\n')}\n</documents>${ask}`

@@ -19,7 +19,15 @@ const NAMED = /(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$/iu
 const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#>][ \t]?["']?$/iu
 // words that number the parts of one source when they come before the number
 const PART =
-  /(?:^|[^\p{L}])(?:parts?|pages?|pp?|page_?(?:label|number)|chapters?|sections?|slides?|volumes?|episodes?|lessons?|paragraphs?|lines?|rows?|chunks?|steps?|versions?|v|teil|seite|kapitel|partie|chapitre|parte|capítulo|página|часть|страница|глава|第|页|章)[\s_:=."'#-]*$|#[^#/\s]{0,24}$/iu
+  /(?:^|[^\p{L}])(?:parts?|pages?|pp?|page_?(?:label|number)|chapters?|sections?|slides?|volumes?|episodes?|lessons?|paragraphs?|lines?|rows?|chunks?|steps?|versions?|v|q|drafts?|acts?|scenes?|stages?|phases?|rounds?|weeks?|days?|exhibits?|annex|appendix|teil|akt|seite|kapitel|partie|chapitre|parte|capítulo|página|часть|страница|глава|第|页|章)[\s_:=."'#-]*$|#[^#/\s]{0,24}$/iu
+// numbers that are not written in digits
+const COUNTS: readonly (readonly string[])[] = [
+  'one two three four five six seven eight nine ten',
+  'first second third fourth fifth sixth seventh eighth ninth tenth',
+  'i ii iii iv v vi vii viii ix x xi xii',
+  'a b c d e f g h i j k l m n o p q r s t u v w x y z',
+  '一 二 三 四 五 六 七 八 九 十',
+].map((words) => words.split(' '))
 const OF_ALL = /^[ \t]?(?:\/|of|von|de|из)[ \t]?\d/
 const YEAR = /^(?:19|20)\d\d$/
 
@@ -61,10 +69,31 @@ function readPlace(head: string, { length }: string): Position | undefined {
   return length > 0 || number.value.length > 1 || BARE.test(behind) ? number : undefined
 }
 
-/** Returns whether a number in these names counts the parts of one source or files: `report.pdf#page=3`, `02-setup.md`. */
+/** Returns whether these names follow each other: `Monday`, `Act two`, `report.pdf#page=3`, `02-setup.md`. */
 export function areNumberedParts(names: readonly string[]): boolean {
   if (names.length < 2) return false
   const shared = commonStart(names)
+  return areNextNames(names, shared) || areCountedNames(names, shared)
+}
+
+/** Whether names differ in days, months or what counts without digits, one after the other. */
+function areNextNames(names: readonly string[], shared: number): boolean {
+  const prefix = names[0]!.slice(0, shared).replace(/[\p{Script=Latin}\p{Script=Cyrillic}]+$/u, '')
+  const values = names.map((name) => /^[^"'<>()[\]\n|]*/.exec(name.slice(prefix.length))![0].trim().toLowerCase())
+  if (areSteady(values.map((value) => (/^\p{L}+$/u.test(value) ? readDate(value, 0) : undefined)))) return true
+  const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
+  const rests = values.map((value, i) => value.slice(words[i]!.length))
+  const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
+  return (
+    isPart &&
+    COUNTS.some((counts) => {
+      const first = counts.indexOf(words[0]!)
+      return first >= 0 && words.every((word, i) => word === counts[first + i])
+    })
+  )
+}
+
+function areCountedNames(names: readonly string[], shared: number): boolean {
   const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
   const numbers = names.map((name) => readNumber(name, prefix.length))
   const [first] = numbers

@@ -20,7 +20,7 @@ const INLINE = new WordPattern(
 const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'
 const NAMED = new WordPattern(
   [
-    `(?<!\\p{L})(?:from|by|von|par|de|di|of|are|sind|sont|son) ((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
+    `(?<!\\p{L})(?:[Tt]hey|[Tt]hese|[Ss]ie|[Ii]ls|[Ee]llos|[Dd]o[ck]ument[se]|[Ss]ources|[Tt]exts) (?:\\p{Ll}+ ){1,4}((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
   ],
   'gu',
 )

@@ -25,8 +25,8 @@ export const answerRules = {
     one|single|1 word|letter|digit|numeral|number|integer|character|token; only|just|solely NAMING? the|its|their|a|one ..2 UNIT !of
     nothing but|except NAMING? the|its|their|a|one? ..2 UNIT !of; call _ NAMING? the|its|their|a|one ..2 UNIT !of
     only|just|solely NAMING? the|its|their|a|one ..2 UNIT of the document|documents|passage|passages|source|sources|chunk|chunks|result|results
-    ONE_ABROAD ..2 UNIT_ABROAD; UNIT_ABROAD SOLE; alleen|slechts|één|bara|endast|kun|bare|ett|tylko|jedną|jednym|pouze|jen|jedním|sadece|chỉ|hanya|satu _? UNIT_ABROAD
-    en enkelt _? UNIT_ABROAD; tek bir _? UNIT_ABROAD; только|одн*|лише|тільки номер*|индекс*|цифр*|букв*|числ*|слов*|літер*
+    ONE_ABROAD ..2 UNIT_ABROAD|NUMBER_ABROAD; UNIT_ABROAD|NUMBER_ABROAD solamente|soltanto; alleen|slechts|één|bara|endast|kun|bare|ett|tylko|jedną|jednym|pouze|jen|jedním|sadece|chỉ|hanya|satu|en_enkelt|tek_bir _? UNIT_ABROAD|NUMBER_ABROAD
+    только|одн*|лише|тільки номер*|индекс*|цифр*|букв*|числ*|слов*|літер*
     只|仅 ..10 编号|編號|序号|序號|数字|數字|索引|字母; 一 个|個 数字|數字|字母|编号|词|字; 番号|数字|記号 だけ|のみ|一つ|1つ|ひとつ; 번호|숫자|글자 만|하나
     رقم|حرف واحد; الرقم|رقم فقط; केवल|सिर्फ संख्या|अंक; ספרה אחת; רק את? המספר; ตัวเลขเดียว; เฉพาะหมายเลข`,
   /** data that may hold a value for each text, though no word says so */

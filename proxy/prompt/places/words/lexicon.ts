@@ -3,16 +3,15 @@
  * plural with s, `two_words` stand in a row.
  */
 
-/** English words for retrieved texts. */
-export const english: string = `
+const retrieved = `
   document+ doc+ source+ passage+ context+ chunk+ file+ result+ snippet+ excerpt+ extract+ article+ text+ item+ entry entries
-  memory memories note+ memo+ record+ paper+ page+ contract+ policy policies review+ paragraph+ link+ hit+ email+ e_mail e_mails
-  ticket+ message+ version+ amendment+ candidate+ input+`
+  memory memories note+ memo+ record+ paper+ page+ paragraph+ email+ e_mail e_mails`
 
-export const classes: Readonly<Record<string, string>> = {
-  TEXT_EN: english,
-  /** Words for them in all languages, and stems that endings may follow. */
-  TEXT: `${english}
+/** English words for retrieved texts. */
+export const english: string = `${retrieved} policy policies review+ link+ hit+ ticket+ message+ version+ amendment+ candidate+ input+ contract+`
+
+/** Such words in other languages; some are stems. */
+export const abroad: string = `
   dokument* quelle* abschnitt* absatz* absätz* text* datei* ergebnis* auszug* auszüge* artikel* passage* fundstelle* document*
   source* extrait* fichier* résultat* article* documento* fuente* texto* pasaje* archivo* fragmento* resultado* artículo*
   extracto* fonte* trecho* passagem* arquivo* ficheiro* artigo* fonti* testo* testi* brano* brani* passagg* risultat* articol*
@@ -23,7 +22,14 @@ export const classes: Readonly<Record<string, string>> = {
   уривк* έγγραφ* εγγράφ* πηγ* κείμεν* κειμέν* αρχεί* άρθρ* مستند* وثيقة* وثيقت* مصدر* نص* ملف* مقال* نتيجة* فقرة* سند* منبع*
   متن* مدرک* নথি* উৎস* পাঠ্য* מסמך* מקור* טקסט* קטע* קובץ* מאמר* दस्तावेज* स्रोत* पाठ* अंश* फ़ाइल* लेख* परिणाम*
   文档 文檔 文件 文章 文献 文獻 文書 文本 资料 資料 来源 來源 段落 片段 结果 結果 ドキュメント 出典 記事 テキスト 문서 자료 출처 글 기사
-  텍스트 เอกสาร`,
+  텍스트 เอกสาร`
+
+export const classes: Readonly<Record<string, string>> = {
+  TEXT_EN: english,
+  /** Words for them in all languages, and stems that endings may follow. */
+  TEXT: `${english} ${abroad}`,
+  /** The same beside words of other languages; `ticket` and `version` are things there. */
+  TEXT_ABROAD: `${retrieved} ${abroad}`,
   /** What counts texts in languages without spaces, and pieces. */
   PIECE: '个 個 篇 份 条 條 段 則 则 つ 件 点',
   /** Words that stand for texts in sight. */
@@ -68,16 +74,12 @@ export const classes: Readonly<Record<string, string>> = {
   jede jeden jedem jeder jedes jegliche* chaque chacun* cada ogni ciascun* ognun* elk elke ieder* iedere varje hvert
   hver vart_och_ett var_och_en każd* každ* her_bir mỗi từng setiap tiap jokais* kustakin fiecare minden* mindegyik кажд* кожн* κάθε
   καθένα كل لكل هر כל לכל प्रत्येक हर`,
-  /** The same beside a noun for a text only. */
-  PER: 'per pro je par por co joka για_κάθε',
   EACH_ALONE: `
   chacun chacune cada_uno cada_una cada_um cada_uma ognuno ognuna ciascuno ciascuna jede jeden jedem jeder jedes ieder elk hver
   каждый каждое каждого каждую каждой каждом кожен кожного kazdy każdy każde každý`,
   /** One after the other. */
-  ONE_BY_ONE:
-    'line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side',
-  ONE_BY_ONE_ABROAD: `
-  der_reihe_nach nacheinander eins_nach_dem_ander* l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
+  ONE_BY_ONE: `
+  line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side der_reihe_nach nacheinander eins_nach_dem_ander* l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
   por_orden uno_por_uno una_por_una por_ordem em_ordem um_por_um uma_por_uma in_ordine uno_per_uno una_per_una nell_ordine
   op_volgorde op_de_volgorde een_voor_een één_voor_één i_tur_och_ordning i_rækkefølge i_rekkefølge en_i_taget en_ad_gangen
   en_om_gangen po_kolei kolejno jeden_po_drugim postupně po_pořadí jeden_po_druhém sırayla sırasıyla tek_tek lần_lượt theo_thứ_tự
@@ -97,8 +99,8 @@ export const classes: Readonly<Record<string, string>> = {
   HANDLE_ABROAD: `
   übersetz* korrigier* sortier* ordne formatier* formulier* traduis traduisez corrige corriger corrigez reformule reformuler
   reformulez classe classez trie triez recopie recopiez traduce traduzca traducir traduzir ordena ordene ordenalos ordenalas
-  ordénalos ordénalas reescribe reescriba copia copie traduci traducete corregg* riscriv* traduza corrija reescreva`,
-  HANDLE_RUSSIAN: 'переведи* исправь* отсортируй* перепиши* отредактируй*',
+  ordénalos ordénalas reescribe reescriba copia copie traduci traducete corregg* riscriv* traduza corrija reescreva переведи* исправь* отсортируй* перепиши*
+  отредактируй*`,
   CHANGE_TEXT: `
   turn make convert adapt edit revise improve tighten polish shorten condense expand extend merge combine join finish complete
   continue grade mark cut`,
@@ -108,7 +110,7 @@ export const classes: Readonly<Record<string, string>> = {
   resposta ответ`,
   FORMAT_NAME: 'json csv xml yaml sql table spreadsheet',
   PART: `
-  line+ verse+ stanza+ row+ sentence+ paragraph+ slide+ chapter+ letter+ step+ scene+ comment+ essay+ draft+ post+ entry turn+`,
+  line+ verse+ stanza+ row+ sentence+ paragraph+ slide+ chapter+ letter+ scene+ comment+ essay+ draft+ post+ entry turn+`,
   /** What a person says to have written. */
   OWN_WORK: `
   post+ essay+ story stories novel novella draft+ letter+ article+ diary journal thesis dissertation poem+ lyrics song+ script+
@@ -185,11 +187,16 @@ export const classes: Readonly<Record<string, string>> = {
   BEING: `
   is are was were has have had contain+ include+ start+ begin+ come+ consist+ may might can could belong+ represent+ correspond+
   carries bears stand+ will_be`,
-  /** `who finished first` asks about an event that the texts describe. */
-  RACING: 'finish* win wins won arrive* die* score* land lands landed reach* discovered invented climbed flew',
   COMES: 'comes shows follows follow plays speaks stands ranks',
-  CHOICE_OF: 'one answer response version draft output translation summary candidate completion',
-  EACH_OF_THEM: 'cada_uno cada_una cada_um cada_uma ciascuno ciascuna ognuno ognuna chacun chacune jedes',
+  CHOICE_OF: 'one answer response draft translation summary candidate completion',
+  OF_THESE: 'of_these of_those of_them of_the',
+  GIVEN: 'above below given provided retrieved in_the_list in_the_context in_this_list',
+  /** Where a list ends or begins. */
+  AT_END: `
+  on_top at_top at_head at_the_top on_the_top at_the_very_top at_the_bottom at_the_very_bottom at_the_end at_the_very_end
+  at_the_beginning at_the_start at_the_head at_the_front`,
+  CALLING: 'about ignore open skip show use using does do did only',
+  OR: 'or and oder und ou et o y e или і eller of lub nebo veya hoặc atau',
   NOT_OF_TEXTS: 'from in of based using by with to for on that',
   SAY: 'mention say contain describe support state answer discuss talk cover are speak agree contradict',
   STOP: 'stop halt quit cease finish end read look search go',
@@ -252,7 +259,7 @@ export const classes: Readonly<Record<string, string>> = {
   DATA_FORMAT: `
   json json5 jsonl yaml yml toml csv tsv xml protobuf array+ dict dictionary dictionaries tuple+ 数组 數組 配列 배열 مصفوفة массив* масив*`,
   TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 جدول טבלה* सारणी',
-  REPLY: 'answer reply respond return output print give write say state choose pick select end finish',
+  REPLY: 'answer reply respond return output print give say choose pick select end finish',
   ONE: 'one a an the its their',
   UNIT: 'digit digits numeral integer letter index indices indexes id ids character number numbers token',
   NAMING: 'by with print return output give write',
@@ -260,11 +267,10 @@ export const classes: Readonly<Record<string, string>> = {
   ein einer eine_einzige einzelne nur ausschließlich lediglich mit un_seul une_seule uniquement seulement juste par_un par_une d_un
   avec_un avec_une solo sola sólo solamente únicamente soltanto apenas somente só un_solo una_sola un_único una_única um_só uma_só
   um_único uma_única con_un com_um`,
-  SOLE: 'solamente soltanto',
   UNIT_ABROAD: `
-  nummer nummern dokumentnummer quellennummer index ziffer zahl buchstabe buchstaben wort numéro numéros indice indices chiffre nombre
-  lettre mot número números numero numeri índice índices indici dígito cifra letra lettera palabra palavra parola cijfer getal letter
-  siffra ciffer tal bokstav numer* cyfr* liter* číslo číslic* numara* rakam* số nomor angka huruf`,
+  dokumentnummer quellennummer index buchstabe buchstaben wort indice indices chiffre nombre
+  lettre mot índice índices indici dígito cifra letra lettera palabra palavra parola cijfer getal letter
+  siffra ciffer tal bokstav cyfr* liter* rakam* angka huruf`,
   CITING: `
   cite cites cited citing citation+ referenc* refer_to attribut* footnote+ source_used sources_used source_number+ source_id+
   mark_each mark_every mark_the mark_your zitier* zitat* quellenangabe* beleg* verweis* citez citer référenc* cita citar citas citação
@@ -273,7 +279,7 @@ export const classes: Readonly<Record<string, string>> = {
   NUMBER_WORD: 'number+ id ids index indices indexes ordinal+',
   /** In other languages such words stand for hardly anything else beside words for texts. */
   NUMBER_ABROAD: `
-  nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numeru numerem numery čísl*
+  nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numer* čísl*
   numara* номер* số nomor رقم* संख्या क्रमांक מספר*`,
   ASKING: `
   by with using via name list give state mention report return indicate provide include output print add are track_of through per mit

@@ -3,12 +3,10 @@
 export const orderRules = {
   /** an order in any sentence: of time, or one after the other */
   ordered: `
-    BY_TIME; TO_NEXT; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after the? other|another
+    BY_TIME; TO_NEXT; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
     mentioned|listed|stated _? before|after|next|last|first|earlier|later|higher|lower; list is ORDERING
     NEWEST to|through NEWEST; vom NEWEST; von alt nach neu; von neu nach alt; du plus ancien|récent au
-    NEWEST TEXT|ones|one? is|are? come|comes|listed? first|last|zuerst|zuletzt
-    NEWEST TEXT|ones|one|release|version? is|are? come|comes|listed? on|at top|head
-    NEWEST TEXT|ones|one|release|version? is|are? come|comes|listed? on|at the top|bottom|end|beginning|start|head
+    NEWEST _? is|are? come|comes|listed? first|last|zuerst|zuletzt|AT_END
     sorted|ordered|arranged|listed|given by|from date|time|age|NEWEST
     dieser|derselben reihenfolge; der gegebenen|angegebenen|gleichen|richtigen|selben reihenfolge
     zeitlich|zeitlicher|zeitlichen geordnet|sortiert|reihenfolge|abfolge; nach _ geordnet|sortiert|gereiht
@@ -28,47 +26,36 @@ export const orderRules = {
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
-    ^ EST|most_recent first|last $
-    from _ to _ first|last; from left to right; from top to bottom; from right to left; in running|driving|walking|teaching order
-    as they|it|things happened|occurred|arrived|came|unfolded|went; one following|after the other|another
-    le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier; each leads|points to`,
+    ^ EST|most_recent first|last $; from left|right|top|bottom to left|right|top|bottom
+    as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
 
   /** what gives an order a meaning in sentences about texts */
   of_texts: `
-    sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row; place in the list
-    their|this|that|same|reading|original|given|input|listed|document|documents|logical|right|correct|running order !to|of
-    !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|document|documents
-    order matters|counts|is; the order of the? sources|passages|events; in _ TEXT order; in this|that|their|its|teaching|driving order
-    in the _ order !to|of; in order $; rank|ranks|ranked|ranking ..6 position|positions|place|order|first|last|top|means
-    rank|ranks|ranked|ranking ..6 by !relevan*|simil*|score*; rank is
+    sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row
+    their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
+    !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages
+    order matters|counts|is; in the? _ order !to|of; in order $; rank|ranks|ranked|ranking ..6 position|positions|place|order|first|last|top|means
     ORDERING by|in !the|their|your|relevan*|simil*|score*|rank|how|match*|vector*|distance|context|following|json|xml|markdown|tag*
-    ORDERING according to !relevan*|simil*|score*|the|how
-    listed|given by !the|relevan*|simil*|score*|rank|how; listed|given in order of !relevan*|simil*|score*
+    ORDERING according to !relevan*|simil*|score*|the|how; listed|given by !the|relevan*|simil*|score*|rank|how
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
-    come|comes|appear|appears|stand|stands _? on top
     is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
     near|nearer|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
-    is|are|stand|stands|come|comes|appear|appears|listed|placed|put at|on the? very? top|bottom|beginning|end|start|front
+    is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS
-    priority|precedence|preference to the? LATER|OUTER TEXT; priority|precedence|preference to the? TEXT that
-    trust|prefer|believe|use|follow|take the LATER|OUTER one? $; trust|prefer|believe|use|follow|take the LATER|OUTER of them
+    priority|precedence|preference|weight|attention to the? LATER|OUTER TEXT|ones|one|match|matches
+    trust|prefer|favour|favor|believe|use|follow|take the LATER|OUTER one|of_them? $
     the later|earlier|further|higher|lower it|they|a|an|the TEXT?; before|after|above|below the _? _? one; further down|up
     each|every TEXT? overrid*|supersed*|amend*|replac*|continu*|follow*|build*|extend*|updat*
-    build|builds|follow|follows on|upon|from? each other; build|builds|follow|follows on|upon|from? one another
-    build|builds|follow|follows on|upon|from? the previous|preceding|last one
-    form|tell a|one single|continuous|coherent? story|narrative|text|sequence|report|whole
-    make|makes up a|one single? story|narrative|text|sequence|report|whole; add|adds up to a|one story|narrative|text|whole
+    build|builds|follow|follows on|upon|from? each_other|one_another|the_previous|the_preceding|the_last
+    form|tell|make_up|makes_up|add_up_to a|one single|continuous|coherent? story|narrative|text|sequence|series|chain|queue|report|whole
     TEXT at|on|near|towards|nearer|closer|closest to? the? very? top|bottom|beginning|start|end are|is|were|was|have|has|come|count|should|may|must|WINS
     TEXT lower|higher|further down|up? are|is|were|was|have|has|come|count|should|may|must|WINS|take
-    in order of !relevan*|simil*|score*|importan*|match*; in reading|original|document|natural order
-    none|anything|something|those|one|ones|any above|below it|them; form a|an queue|series|chain
-    prefer|trust|favour|favor the? earlier|later|first|last|upper|lower ones|one|match|matches
-    weight|attention to the? earlier|later|first|last|upper|lower ones|one|match|matches
-    are|is|were|form _? _? PARTS of|from|in|NUMBER; is|are|of|about a|one|single|the long? story|transcript|log excerpts?
+    in order of !relevan*|simil*|score*|importan*|match*; none|anything|something|those|one|ones|any above|below it|them
+    trust|prefer|favour|favor the? LATER|OUTER|upper ones|one|match|matches
+    are|is|were|form _? _? PARTS of|from|in|NUMBER; is|are a|one|single|the long? story|transcript|log
     a|one|same|single long? text|document|book|page|story|report|conversation ..4 cut|split|divided|broken|pieces|parts|order
-    rest|others|following are amendments|updates|revisions|corrections; is the original
     least|most|lowest|highest ..3 first|last; least|most|lowest|highest ..3 to the? most|least|highest|lowest
     descending|ascending|decreasing|increasing|falling|rising ..3 !relevance _? $
     STOP ..4 as_soon_as|once|when|until; STOP ..4 at the first; as soon as a|an|one|any|you|the; AS_SOON_AS
@@ -94,7 +81,7 @@ export const orderRules = {
   head: `
     first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet
     trié|triés|triées|triée|classé|classés|classées par; ordenados|ordenadas por; ordinati|ordinate per
-    отсортирован*; упорядочен*; 按|依|以 ..12 排序|排列; 順 $; from EST to; on the shelf $; as it|they went on`,
+    отсортирован*; упорядочен*; 按|依|以 ..12 排序|排列; 順 $; from EST to`,
   /** `Best matches first:`, `Use these documents first:` */
   no_head: 'NO_ORDER; ^ please? use|read|consider|see|check|study',
   premise: 'PREMISE',

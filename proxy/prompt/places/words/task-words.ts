@@ -7,27 +7,20 @@ export const taskRules = {
   /** one output for each text, in their order */
   aligned: `
     how|whether|if|what|where|why|that each|every single|one|individual? of? the|these|those? _? TEXT_EN
-    each|every single|one|individual? of? the|these|those? _? TEXT_EN !BEING|above|below|given|provided|retrieved|in
-    each|every single|one|individual? of? the|these|those? _? TEXT_EN above|below|given|provided|retrieved !BEING
-    each|every single|one|individual? of? the|these|those? _? TEXT_EN in the _ !BEING
-    each|every single|one|individual? of? the|these|those? _? TEXT_EN in !the
+    each|every single|one|individual? of? the|these|those? _? TEXT_EN !BEING|GIVEN
+    each|every single|one|individual? of? the|these|those? _? TEXT_EN GIVEN !BEING
     for all of? the|these|those? given|retrieved|following? TEXT_EN
-    for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? $
+    for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? separately|individually|in_turn|one_by_one? $
     for|about|of|on|per|to|JUDGE each|every|all one? of the|them|these|those above|following? $
-    for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? separately|individually|in_turn|one_by_one
-    each|every one? of them|these|those BEING|have|to|in|from|by; one|a|an|the ..4 per|for_each|for_every|from_each|from_every TEXT_EN
-    one|a|an|the ..4 of_each|of_every|to_each TEXT_EN; one _ to|per|for a|an|each|every TEXT_EN
+    each|every one? of them|these|those BEING|have|to|in|from|by; one _ to|for a|an TEXT_EN
     per document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|email|e_mail|ticket|message
-    rate|score|grade|rank|label|classify how|whether _? _? _? TEXT_EN
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
-    convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; ONE_BY_ONE; walk|go|run|work me|us? through the TEXT_EN
-    walk|go|run|work me|us? through these|all|them|each; who !RACING _ first|last; continue the|this summary|story|text
+    convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
+    walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text
     summarize|summarise the|this whole|entire|full? text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview
-    go on with the|this summary|story|text; comma|semicolon|tab|newline|space|pipe separated
-    separated|delimited|divided|joined by a? single? comma*|semicolon*|tab*|space*|pipe*|newline*|line
-    label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
-    one per|on_each line; to|of each $; what s|is new|trending; aligned with the? TEXT_EN
-    NEWEST news|headline*|post+|article+|document+|entry|entries|item+|story|stories|update+|message+|tweet+|event+|one|commit+
+    one|label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
+    comma|semicolon|tab|newline|space|pipe separated; aligned with the? TEXT_EN; who wrote|said|spoke|posted|replied|answered first|last
+    NEWEST news|headline+|post+|update+
     put|say them|these|those|everything in|into; put|say the|these|those? TEXT_EN in|into _ $; titles|headings|captions for the|these|those TEXT_EN`,
   /** the same, unless one answer is made of all */
   rearranging: `
@@ -38,26 +31,19 @@ export const taskRules = {
   repeating: `
     ^ HANDLE $$; ^ HANDLE all|both? of? the|these|this|those|them|my|everything|it_all|all|each|above|following|typos|spelling|grammar|verbatim
     ^ HANDLE into|to _; ^ HANDLE NUMBER and NUMBER
-    first|second|third|fourth|fifth|last|next|top link|hit|row|column|url; top two|three|four|five !reasons|priorities|tips|things
-    which|who|what one? COMES _? first|last|next|second|third|before|after; which|who|what of _ COMES _? first|last|next|second|third|before|after
-    which|who|what one? COMES _? on_top; one on top; on place NUMBER; to position NUMBER; is at the top; not on top; from one to the next
-    array of labels|summaries|scores|titles; one|a|two sentence+|line+|paragraph+|bullet+|word+|summary|summaries each
-    is|does|about|with|open|explain|read|show|skip|after|before|than the first|second|third|fourth|fifth|last|next about|say|says|said|mean|link|hit|and
-    is|does|about|with|open|explain|read|show|skip|after|before|than the first|second|third|fourth|fifth|last|next $
-    add|write|insert|append a|another|the next|third|fourth|fifth|sixth one; better|right|correct|wrong order|ranking for|of these|them|the
-    is the ranking|order right|correct|wrong|good; is the order of these right|correct|wrong|good
-    ^ CHANGE_TEXT this|these|those|it|them|everything|my|our|each|every; ^ CHANGE_TEXT all of it|them|this
+    first|second|third|fourth|fifth|last|next|top link|hit|row|column|url; top COUNT TEXT_EN; top COUNT $
+    which|who|what one|OF_THESE? COMES _? first|last|next|second|third|on_top; which one|OF_THESE COMES before|after
+    one|a|two sentence+|line+|paragraph+|bullet+|word+|summary|summaries each
+    better|right|correct|wrong order|ranking for|of these|them|TEXT_EN; is the ranking|order OF_THESE? right|correct|wrong|good
+    ^ CHANGE_TEXT this|these|those|it|them|everything|my|our|each|every|all_of_it|all_of_them|all_of_this
     ^ CHANGE_TEXT the whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three
-    write|add|draft|suggest|invent|give ..4 ending|sequel|continuation|epilogue|prologue|title
-    write|add|draft|suggest|invent|give ..4 next chapter|scene|verse|line|paragraph|part|step|entry|episode
-    write|add|draft|suggest|invent|give ..4 last|final|closing|opening|first chapter|scene|verse|line|paragraph|part|sentence
-    each|every PART; top to bottom; which|what CHOICE_OF is|are|was|reads|sounds|looks the? better|best|worse|worst|most|least|strongest|weakest|clearest
-    which|what of _ two|three? is|are|was|reads|sounds|looks the? better|best|worse|worst|most|least|strongest|weakest|clearest
-    which|what CHOICE_OF do you prefer|like; which|what CHOICE_OF should i; which|what of _ do you prefer|like; which|what of _ should i
-    what happens next; how does|do the text|story|it go on`,
+    write|add|draft|suggest|invent ..4 ending|sequel|continuation|epilogue|prologue
+    write|add|draft|suggest|invent ..4 next|last|final|closing|opening|first chapter|scene|verse|line|paragraph|part|sentence|entry|episode
+    each|every PART; top to bottom; which|what CHOICE_OF|OF_THESE two|three? is|are|was|reads|sounds|looks the? better|best|worse|worst|most|least|strongest|weakest|clearest
+    which|what CHOICE_OF|OF_THESE do you prefer|like; what happens next; how does|do the text|story|it go on`,
   /** the same in other languages */
   repeating_abroad: `
-    ^ HANDLE_ABROAD !OWN_ANSWER; ^ HANDLE_RUSSIAN !свой; HANDLE_ABROAD tod*|tutt*|tous|toutes|alle|sie; EACH_OF_THEM $
+    ^ HANDLE_ABROAD !OWN_ANSWER|свой; HANDLE_ABROAD tod*|tutt*|tous|toutes|alle|sie; EACH_ALONE $
     was_steht|fasse|erklär*|öffne|zeig* ..3 erste*|zweite*|dritte*|vierte*|letzte*|nächste*|oberste*; was kommt|folgt|ist nach|vor; was kommt|folgt|ist als nächstes
     le|la|les|ouvre|ouvrez le|la? deux|trois? premi*|deuxi*|second*|troisi*|derni* lien|résultat? $
     el|la|los|las|il|lo|o|a|os|as dos|due|dois|primi? primer*|segund*|tercer*|últim*|second*|terz*|ultim*|primeir*|terceir* $
@@ -77,12 +63,12 @@ export const taskRules = {
   /** a text that the person asking has written, whose parts are in order */
   own_work: `
     my|our !question|query|document|documents _? _? OWN_WORK; this|these|those is|are? the|a|an? _? OWN_KIND
-    i m|am writing|drafting|working_on an|a|the|my|our|this; we re|are writing|drafting|working_on an|a|the|my|our|this
+    i_m|i_am|we_re|we_are writing|drafting|working_on an|a|the|my|our|this
     here is|are my|our !question|query|document+|source+|context+|data|result+|file+
-    my|our playlist|setlist|assignment|presentation|syllabus|itinerary; homework i; i|we|team prepared|composed|drafted this|these|the_following
-    i wrote|have_written|drafted it|this|these|them|all|both|every|the|here|above|below; i am writing|drafting
-    i am about to submit|send|publish|post; i want to submit|send|publish|post
-    dieser|dieses|diese|diesen|diesem|dies_ist_ein|dies_ist_eine|dies_ist_der|dies_ist_die|dies_ist_das _? brief|märchen|aufsatz|gedicht|geschichte|rede|strophen|folien
+    i|we|team prepared|composed|drafted this|these|the_following
+    i wrote|have_written|drafted it|this|these|them|all|both|every|the|here|above|below
+    i_am_about|i_m_about|i_want to submit|send|publish|post this|these|it|them|the
+    dies* ist? ein*|der|die|das? _? brief|märchen|aufsatz|gedicht|geschichte|rede|strophen|folien
     ce|cet|cette|ces _? lettre|récit|poème+|conte|discours|strophes|nouvelle
     esta|este|estas|estos|essa|esse|questa|questo|queste|questi _? OWN_ROMANCE; эт* _? письм*|рассказ*|стих*|сказк*|речь*
     mein*|unser* _? text|brief|märchen|aufsatz|roman|gedicht|geschichte|tagebuch|entwurf|bewerbung|artikel|beitrag|rede|arbeit|kapitel

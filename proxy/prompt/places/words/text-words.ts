@@ -1,4 +1,4 @@
-import { classes, english } from './lexicon.ts'
+import { abroad, english } from './lexicon.ts'
 
 /** Returns the words of a class as a source of patterns, for texts as they are written. */
 function sourceOf(words: string): string {
@@ -10,7 +10,7 @@ function sourceOf(words: string): string {
 export const TEXTS: string = `(?:${sourceOf(english)})`
 
 /** Such words in other languages, of which some are stems. */
-export const STEMS: string = sourceOf(classes.TEXT!.slice(english.length))
+export const STEMS: string = sourceOf(abroad)
 
 const LONGEST_END = 10_000
 // `das 2. Dokument` is one sentence
@@ -23,14 +23,12 @@ export const textRules = {
   they: 'THEY',
   /** asks which of the texts it is, as `which document`: without a name, a text is named by its place */
   which: `
-    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS TEXT_EN
-    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS _ !NOT_OF_TEXTS TEXT_EN
-    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS _ !NOT_OF_TEXTS _ !NOT_OF_TEXTS _? TEXT_EN
-    point out|to the|an|a|that _? _? TEXT_EN; if so|yes ,? which ones|one? $; and so ,? which ones|one? $
+    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS _? !NOT_OF_TEXTS _? !NOT_OF_TEXTS TEXT_EN
+    point out|to the|an|a|that _? _? TEXT_EN; if_so|if_yes|and_so ,? which ones|one? $
     which|what one? of the|these|those _? TEXT_EN; which|what one? of them $
-    which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|record|item|entry !label|labels|company|companies|deal|deals
+    which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|item|entry
     which documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers SAY
-    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT; WHICH PIECE? PIECE? TEXT`,
+    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT_ABROAD; WHICH PIECE? PIECE? TEXT_ABROAD`,
 } as const
 
 /** Returns the two ends of a text, because a question comes before or after what it is about. */
