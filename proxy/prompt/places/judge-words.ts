@@ -7,7 +7,7 @@ import { narrow } from '../scan/find-edges.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { type Remarks, readRemarks } from './read-remarks.ts'
 import { areUnmapped } from './words/answer-words.ts'
-import { isHeadOfOrder, readSentence, type SentenceSigns, type Sign } from './words/read-sentence.ts'
+import { isHeadOfOrder, readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
 import { readEnds, sentencesOf } from './words/text-words.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
@@ -22,6 +22,7 @@ interface WordSigns {
   readonly remarks: Remarks
 }
 
+const noSigns: WordSigns = { said: new Set(), forms: [], sizes: new Set(), remarks: new Set() }
 const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
 
 /** Words, paragraphs, sentences and headings are remembered by digest: a template's are read once, and with each request only what is new. */
@@ -55,16 +56,18 @@ function read(words: string, speaker: Speaker): WordSigns {
   const sentences = sentencesOf(ends).map((sentence) =>
     recall(rememberedSentences, sentence, (own) => readSentence(own, speaker === 'rules'), speaker),
   )
-  const said = new Set(sentences.flatMap((own) => own.said))
-  const apart = new Set(sentences.flatMap((own) => own.apart))
-  if (apart.has('premise') && apart.has('hypothesis')) said.add('order')
+  const sizes = findParallelLists(ends)
   // nothing that is said of a text goes on behind a blank line
   const paragraphs = words.split(BLANK_LINE).filter(Boolean)
   const remarks = paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)])
+  if (remarks.length === 0 && sizes.size === 0 && sentences.every((own) => own === silent)) return noSigns
+  const said = new Set(sentences.flatMap((own) => own.said))
+  const apart = new Set(sentences.flatMap((own) => own.apart))
+  if (apart.has('premise') && apart.has('hypothesis')) said.add('order')
   return {
     said,
     forms: sentences.flatMap(({ forms }) => forms),
-    sizes: findParallelLists(ends),
+    sizes,
     remarks: new Set([...remarks, ...sentences.flatMap(({ places }) => places)]),
   }
 }

@@ -112,16 +112,20 @@ export interface SentenceSigns {
 
 const apartKinds: readonly Kind[] = ['premise', 'hypothesis']
 
+/** What most sentences say: nothing. They share it, since thousands are remembered. */
+export const silent: SentenceSigns = { said: [], apart: [], places: [], forms: [] }
+
 /** Reads a sentence, once for all lists. */
 export function readSentence(written: string, isRule: boolean): SentenceSigns {
   const sentence = written.toLowerCase()
   const reading = toReading(written)
   const found = phrases.find(reading)
   const isCalled = found.has('called') || found.has('by_place')
-  return {
+  const own: SentenceSigns = {
     said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
     apart: apartKinds.filter((kind) => found.has(kind)),
     places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
     forms: readForms(found, written),
   }
+  return Object.values(own).every(({ length }) => length === 0) ? silent : own
 }
