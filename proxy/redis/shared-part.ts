@@ -107,16 +107,13 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
   protected async readStream(key: string, behind: string, count: number): Promise<StreamEntry[] | undefined> {
     const reply = await this.ask({ key, name: 'xreadBuffer', args: ['COUNT', count, 'STREAMS', key, behind] })
     if ('error' in reply) {
-      if (!reply.error.message.startsWith('WRONGTYPE')) return undefined
-      this.options.onFault('redis_value')
-      await this.ask({ key, name: 'unlink', args: [key] })
+      if (reply.error.message.startsWith('WRONGTYPE')) await this.#remove(key)
       return undefined
     }
     const [stream] = (reply.value ?? []) as [name: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
     const entries = (stream?.[1] ?? []).map(([id, fields]) => ({ id: id.toString(), fields }))
     if (entries.every(({ id }) => canFollow(id))) return entries
-    this.options.onFault('redis_value')
-    await this.ask({ key, name: 'unlink', args: [key] })
+    await this.#remove(key)
     return undefined
   }
 
@@ -137,6 +134,11 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
     if (!added || isToBeRepeated(added.error)) return added && isOvertaken(added.error) ? 'overtaken' : 'unknown'
     this.options.onFault('redis_write')
     return 'refused'
+  }
+
+  async #remove(key: string): Promise<void> {
+    this.options.onFault('redis_value')
+    await this.ask({ key, name: 'unlink', args: [key] })
   }
 
   async #take(): Promise<void> {

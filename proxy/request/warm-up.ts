@@ -25,8 +25,8 @@ const forms: readonly WriteBlock[] = [
 const mirror = { maxRequests: 1, maxBlocks: 1, secret: 0, history: new HistoryWindow() }
 
 /**
- * Reads prompts of common forms and decides about them, because V8 compiles functions and patterns when they are first used. In
- * steps, between which requests are served. Returns the number of prompts in which blocks were found.
+ * Reads prompts of common forms and decides about them, because V8 compiles functions and patterns when they are first used.
+ * Requests are served between its steps. Returns the number of prompts in which blocks were found.
  */
 export async function warmUp(): Promise<number> {
   let found = 0

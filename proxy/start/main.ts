@@ -52,7 +52,7 @@ export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string
   readonly log: Log
-  /** resolves when the control plane answers, which is loaded last */
+  /** resolves when the control plane answers */
   readonly opened: Promise<unknown>
   /**
    * Applies the settings of a new configuration but those of `fixedAtStart`, and reads certificates and keys again. Throws

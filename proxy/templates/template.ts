@@ -92,8 +92,8 @@ export class Template {
   }
 
   /**
-   * Whether the model should be asked: a few times while traffic is being judged, so that nothing waits for it then,
-   * until it is decided, and now and then later.
+   * Whether the model should be asked. While traffic is being judged: a few times, so that nothing waits for the model
+   * afterwards. Then: until it is decided, and now and then later.
    */
   get wantsProof(): boolean {
     const { evidence } = this

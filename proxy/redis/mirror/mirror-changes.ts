@@ -75,7 +75,7 @@ export class MirrorChanges {
   }
 }
 
-/** What it costs to encode a record, and to keep it: a whole one as much as eight others. */
+/** What it costs to encode a record, and at least to keep it: a whole one as much as eight others. */
 export function costOf(kind: RecordKind): number {
   return kind === 'sent' || kind === 'known' ? 8 : 1
 }

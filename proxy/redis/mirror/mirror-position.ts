@@ -17,7 +17,7 @@ interface Stretch {
 
 /** A log keeps this much of what `costOf` counts: about 60,000 requests, and what became of them. */
 const keptCost = 800_000
-/** A long prompt costs more than others: so much is one more. All that a log keeps is less than 300 MB. */
+/** A record costs at least 1 for each so many bytes of its prompt, so that a log keeps less than 300 MB. */
 const bytesPerCost = 360
 const stretches = 64
 const highestTag = 2 ** 47

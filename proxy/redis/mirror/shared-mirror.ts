@@ -48,8 +48,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   readonly #position: MirrorPosition
   readonly #unlisten: () => void
   /**
-   * `anew`: the log is to be read from its beginning, and counts; `all`: likewise, but memory counts, too; `check`: so, if
-   * it no longer has what was read last
+   * `anew`: the log is to be read from its beginning, and counts. `all`: likewise, but memory counts, too. `check`: like
+   * `all`, but only if the log no longer has what was read last
    */
   #mustRead: 'anew' | 'all' | 'check' | undefined = 'anew'
   #isReadAnew = false

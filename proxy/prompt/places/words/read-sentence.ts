@@ -34,8 +34,9 @@ type Found = ReadonlySet<Kind>
 
 const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
 
+/** Reads words in lower case. */
 function toReading(words: string): Reading {
-  return new Reading(toAsciiDigits(words.toLowerCase()))
+  return new Reading(toAsciiDigits(words))
 }
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
@@ -94,7 +95,7 @@ function namesRoles(found: Found): boolean {
 
 /** Whether a line right above texts gives their places a meaning. */
 export function isHeadOfOrder(line: string): boolean {
-  const found = phrases.find(toReading(line))
+  const found = phrases.find(toReading(line.toLowerCase()))
   return !found.has('no_head') && orderKinds.some((kind) => found.has(kind))
 }
 const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
@@ -118,7 +119,7 @@ export const silent: SentenceSigns = { said: [], apart: [], places: [], forms: [
 /** Reads a sentence, once for all lists. */
 export function readSentence(written: string, isRule: boolean): SentenceSigns {
   const sentence = written.toLowerCase()
-  const reading = toReading(written)
+  const reading = toReading(sentence)
   const found = phrases.find(reading)
   const isCalled = found.has('called') || found.has('by_place')
   const own: SentenceSigns = {

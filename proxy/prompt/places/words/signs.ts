@@ -42,10 +42,7 @@ export function signOf(name: string): number {
 /** signs of words, of words that begin so, and of rows of words by the first of them */
 const words = new Map<string, number[]>()
 const stems = new Map<string, number[]>()
-const rows = new Map<
-  string,
-  { readonly tokens: readonly string[]; readonly sign: number; readonly isStem: boolean }[]
->()
+const rows = new Map<string, { readonly tokens: readonly string[]; readonly sign: number }[]>()
 let longestStem = 0
 
 function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
@@ -58,13 +55,13 @@ function learn(entry: string, sign: number): void {
   if (entry.endsWith('+')) {
     learn(stem, sign)
     learn(`${stem}s`, sign)
-  } else if (entry.endsWith('*') && !entry.includes('_')) {
+  } else if (entry.endsWith('*')) {
     longestStem = Math.max(longestStem, stem.length)
     add(stems, stem, sign)
   } else {
     const tokens = toTokens(entry.replaceAll('_', ' '))
     if (tokens.length === 1) add(words, tokens[0]!, sign)
-    else add(rows, tokens[0]!, { tokens, sign, isStem: entry.endsWith('*') })
+    else add(rows, tokens[0]!, { tokens, sign })
   }
 }
 
