@@ -18,7 +18,7 @@ export interface SimilarRequest {
 interface AskedBlock {
   /** how many remembered requests hold it */
   demand: number
-  /** the latest of these requests, latest last */
+  /** the latest 16 of these requests, latest last */
   readonly speakers: PastRequest[]
 }
 
@@ -28,6 +28,8 @@ interface PastRequest extends SimilarRequest {
 }
 
 const usualRequests = 1 << 16
+
+const none: readonly never[] = []
 
 /** A request in a window. A history that nobody else holds may go: it is not kept for the sake of its requests. */
 interface Remembered {
@@ -112,7 +114,7 @@ export class DemandHistory {
       if (!asked) this.#blocks.set(block, { demand: 1, speakers: [request] })
       else {
         asked.demand += 1
-        if (asked.speakers.length === 2 * speakersPerBlock) asked.speakers.splice(0, speakersPerBlock)
+        if (asked.speakers.length === speakersPerBlock) asked.speakers.shift()
         asked.speakers.push(request)
       }
     }
@@ -121,8 +123,7 @@ export class DemandHistory {
 
   /** Returns the latest requests with a block, at most 16. */
   speakersOf(block: number): readonly SimilarRequest[] {
-    const speakers = this.#blocks.get(block)?.speakers ?? []
-    return speakers.length > speakersPerBlock ? speakers.slice(-speakersPerBlock) : speakers
+    return this.#blocks.get(block)?.speakers ?? none
   }
 
   /**
@@ -139,7 +140,7 @@ export class DemandHistory {
     const whole = rarity.reduce((sum, share) => sum + share, 0)
     const asked: SimilarRequest[] = []
     const speakers = context.map((block, i) => {
-      const latest = block < 0 ? [] : (this.speakersOf(block) as readonly PastRequest[])
+      const latest: readonly PastRequest[] = this.#blocks.get(block)?.speakers ?? none
       for (const request of latest) {
         if (request.askedBy !== this.#questions) {
           request.askedBy = this.#questions

@@ -70,6 +70,6 @@ function nextNodes(tree: PrefixTree, node: PrefixNode, { blocks, placement }: Pr
     if (child >= 0) next.push(child)
   }
   // visit few children in order of creation, whatever the ranks of the blocks
-  if (tree.countChildren(node) < blocks.length) next.sort((a, b) => tree.slotOf(a) - tree.slotOf(b))
+  if (next.length > 1 && tree.countChildren(node) < blocks.length) next.sort((a, b) => tree.slotOf(a) - tree.slotOf(b))
   return next
 }

@@ -12,28 +12,33 @@ const basis = 0x811c9dc5
  * leading numbers as they share whole blocks and, outside of them, characters.
  */
 export function toStandIns(parts: readonly PromptPart[]): Uint32Array {
-  const standIns: number[] = []
+  // each part and each text between blocks may end in less than a whole number's worth
+  const most = parts.reduce((sum, { text }) => sum + Math.ceil(text.length / standInCharacters), 0)
+  const standIns = new Uint32Array(most)
+  let count = 0
   let between = ''
   for (const { text, block } of parts) {
     if (block === undefined) {
       between += text
       continue
     }
-    addText(standIns, between)
+    count = addText(standIns, count, between)
     between = ''
     const identity = hashOf(block, basis)
-    for (let i = 0; i * standInCharacters < text.length; i++) standIns.push(mix(identity, i))
+    for (let i = 0; i * standInCharacters < text.length; i++) standIns[count++] = mix(identity, i)
   }
-  addText(standIns, between)
-  return new Uint32Array(standIns)
+  return standIns.subarray(0, addText(standIns, count, between))
 }
 
-function addText(standIns: number[], text: string): void {
+/** Adds the numbers of a text after the first `count` and returns how many there are then. */
+function addText(standIns: Uint32Array, count: number, text: string): number {
+  let added = count
   for (let at = 0; at < text.length; ) {
     let hash = basis
     const end = Math.min(text.length, at + standInCharacters)
     for (; at + 2 <= end; at += 2) hash = mix(hash, pairAt(text, at))
     if (at < end) hash = mix(hash, text.charCodeAt(at++))
-    standIns.push(hash)
+    standIns[added++] = hash
   }
+  return added
 }

@@ -1,7 +1,7 @@
 import { annotateOrder } from '#index/dedup/annotate-context.ts'
 import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import type { Piece, TextSplice } from './body/text-splice.ts'
+import type { Piece } from './body/text-splice.ts'
 import type { Wording } from './wording.ts'
 
 /**
@@ -15,23 +15,28 @@ export function renderBlock(
   positional: boolean,
   pointers: readonly SentPointer[],
 ): Piece[] {
-  const isElement = pointers.length > 0 && isJson(texts[from.text]!, from)
-  const splices: TextSplice[] = pointers.map(({ start, end, text: words }) => ({
-    start: from.content.start + start,
-    end: from.content.start + end,
-    // an element of a JSON array must remain one
-    pieces: [isElement ? JSON.stringify(words) : words],
-  }))
-  if (slot !== from && positional && from.label && slot.label) {
-    splices.push({ pieces: [{ text: slot.text, ...slot.label }], ...from.label })
+  const { text, start, end } = from
+  const label = slot !== from && positional && from.label ? slot.label : undefined
+  const labelSplice = label && { start: from.label!.start, end: from.label!.end, piece: { text: slot.text, ...label } }
+  if (pointers.length === 0) {
+    if (!labelSplice) return [{ text, start, end }]
+    return [{ text, start, end: labelSplice.start }, labelSplice.piece, { text, start: labelSplice.end, end }]
   }
+  const isElement = isJson(texts[text]!, from)
+  const splices = pointers.map(({ start: first, end: last, text: words }) => ({
+    start: from.content.start + first,
+    end: from.content.start + last,
+    // an element of a JSON array must remain one
+    piece: (isElement ? JSON.stringify(words) : words) as Piece,
+  }))
+  if (labelSplice) splices.push(labelSplice)
   const pieces: Piece[] = []
-  let at = from.start
+  let at = start
   for (const splice of splices.sort((a, b) => a.start - b.start)) {
-    pieces.push({ text: from.text, start: at, end: splice.start }, ...splice.pieces)
+    pieces.push({ text, start: at, end: splice.start }, splice.piece)
     at = splice.end
   }
-  return [...pieces, { text: from.text, start: at, end: from.end }]
+  return [...pieces, { text, start: at, end }]
 }
 
 /** Returns whether a block is a JSON object or string, from which no part can be taken. */

@@ -49,9 +49,8 @@ export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
 
 /** A block as it is sent. */
 interface RenderedBlock {
-  readonly pieces: readonly Piece[]
-  /** neither moved nor shortened */
-  readonly isAsReceived: boolean
+  /** undefined: it is sent as received, neither moved nor shortened */
+  readonly pieces: readonly Piece[] | undefined
   /** in characters */
   readonly length: number
   /** its id in the index */
@@ -115,13 +114,13 @@ class PromptReuse {
         const own = reused[context]
         if (slot !== undefined) {
           this.#state.budget?.check()
-          const block = this.#renderSlot(own, slot)
-          if (!block.isAsReceived) this.#splices[place]!.push({ start, end, pieces: block.pieces })
-          this.#writer.writeBlock(block.identity, block.length)
+          const { pieces, identity, id, length } = this.#renderSlot(own, slot)
+          if (pieces) this.#splices[place]!.push({ start, end, pieces })
+          this.#writer.writeBlock(identity, length)
           this.#writer.mark()
           const { blocks, sizes } = written[context]!
-          blocks.push(block.id)
-          sizes.push(block.length)
+          blocks.push(id)
+          sizes.push(length)
           ends.push(this.#writer.length)
         } else if (own.annotation !== undefined) {
           const words = setApart(original, start, own.annotation)
@@ -150,22 +149,19 @@ class PromptReuse {
 
   #renderSlot({ found, order, pointers }: ReusedContext, place: number): RenderedBlock {
     const from = order[place]!
-    const own = pointers.filter((pointer) => pointer.place === place)
     const slot = found.slots[place]!
     const { texts } = this.#layout
+    const label = found.positional && slot.label ? texts[slot.text]!.slice(slot.label.start, slot.label.end) : ''
+    const own = pointers.length > 0 ? pointers.filter((pointer) => pointer.place === place) : pointers
+    const known = found.blocks[from]!
+    if (from === place && own.length === 0)
+      return { pieces: undefined, length: slot.end - slot.start, id: known, identity: known + label }
     const source = found.slots[from]!
     // a label inside the stretch that a pointer replaces disappears with it
     const keepsLabel = own.length === 0 || !holdsLabel(source)
     const pieces = renderBlock(texts, slot, source, found.positional && keepsLabel, own)
-    const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : found.blocks[from]!
-    const { start = 0, end = 0 } = (found.positional && slot.label) || {}
-    return {
-      pieces,
-      isAsReceived: from === place && own.length === 0,
-      length: piecesLength(pieces),
-      id,
-      identity: id + texts[slot.text]!.slice(start, end),
-    }
+    const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : known
+    return { pieces, length: piecesLength(pieces), id, identity: id + label }
   }
 
   #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): Omit<ReusedContext, 'ends'> {

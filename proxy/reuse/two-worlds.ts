@@ -146,7 +146,8 @@ export class PromptParts {
 
   /** Adds the parts of a stretch. */
   #cut(parts: PromptPart[], place: number, start: number, end: number): PromptPart[] {
-    const [text, blocks] = [this.#texts[place]!, this.#blocks.get(place) ?? []]
+    const text = this.#texts[place]!
+    const blocks = this.#blocks.get(place) ?? []
     let at = start
     for (let i = findIndexFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
       const { start: from, end: to, block } = blocks[i]!

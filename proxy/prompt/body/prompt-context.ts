@@ -110,9 +110,10 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
 }
 
 function toSlot(block: BlockSpan, part: TextPart): ContextSlot {
-  const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
-  const content = shift({ start: block.contentStart, end: block.contentEnd })
-  return { text: part.text, ...shift(block), content, label: block.label && shift(block.label), ranks: block.ranks }
+  const { text, start: at } = part
+  const content = { start: block.contentStart - at, end: block.contentEnd - at }
+  const label = block.label && { start: block.label.start - at, end: block.label.end - at }
+  return { text, start: block.start - at, end: block.end - at, content, label, ranks: block.ranks }
 }
 
 /** Builds a context of unlabelled blocks. Without markup a block is its content and the whitespace around it. */

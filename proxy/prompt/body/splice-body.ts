@@ -1,4 +1,8 @@
 import type { Span } from '../../common/json/json-spans.ts'
+import { OffsetMap } from './offset-map.ts'
+
+/** Encoding fewer UTF-16 units again takes less time than finding where each piece is in the bytes. */
+const shortJson = 8_192
 
 /** A stretch of a body's JSON and its replacement: stretches cut out of the body, and our own JSON. */
 export interface BodySplice extends Span {
@@ -7,44 +11,46 @@ export interface BodySplice extends Span {
 
 /**
  * Returns the bytes of a body with non-overlapping splices applied. If two begin at the same offset, the insertion
- * comes before the replacement. `bytes` are the UTF-8 of `json`, to which the offsets of splices and cuts refer. Copies
- * bytes and builds no large strings: these would cost more than all else here, because their memory is new to the
- * process each time.
+ * comes before the replacement. `bytes` are the UTF-8 of `json`, to which the offsets of splices and cuts refer. Of a
+ * long body it copies bytes and builds no large strings: these would cost more than all else here, because their memory
+ * is new to the process each time.
  */
 export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySplice[]): Buffer {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
-  const offsets = toByteOffsets(bytes, json, edgesOf(sorted))
+  if (json.length < shortJson) return Buffer.from(spliceJson(json, sorted))
+  const offsets = toByteOffsets(bytes, json, sorted)
+  const cut = (start: number, end: number): Buffer =>
+    offsets ? bytes.subarray(offsets.get(start), offsets.get(end)) : bytes.subarray(start, end)
   const parts: Uint8Array[] = []
-  const cut = ({ start, end }: Span): Buffer => bytes.subarray(offsets.get(start), offsets.get(end))
   let at = 0
   for (const { start, end, pieces } of sorted) {
-    parts.push(cut({ start: at, end: start }))
-    for (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : cut(piece))
+    parts.push(cut(at, start))
+    for (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : cut(piece.start, piece.end))
     at = end
   }
-  parts.push(cut({ start: at, end: json.length }))
+  parts.push(cut(at, json.length))
   return Buffer.concat(parts)
 }
 
-/** Returns all offsets at which bytes are cut, ascending. */
-function edgesOf(splices: readonly BodySplice[]): number[] {
-  const edges = new Set([0])
-  for (const { start, end, pieces } of splices) {
-    edges.add(start).add(end)
-    for (const piece of pieces) if (typeof piece !== 'string') edges.add(piece.start).add(piece.end)
+function spliceJson(json: string, sorted: readonly BodySplice[]): string {
+  const parts: string[] = []
+  let at = 0
+  for (const { start, end, pieces } of sorted) {
+    parts.push(json.slice(at, start))
+    for (const piece of pieces) parts.push(typeof piece === 'string' ? piece : json.slice(piece.start, piece.end))
+    at = end
   }
-  return [...edges].sort((a, b) => a - b)
+  parts.push(json.slice(at))
+  return parts.join('')
 }
 
-function toByteOffsets(bytes: Buffer, json: string, offsets: readonly number[]): Map<number, number> {
-  const isAscii = bytes.length === json.length
-  const found = new Map<number, number>([[json.length, bytes.length]])
-  let at = 0
-  let previous = 0
-  for (const offset of offsets) {
-    at += isAscii ? offset - previous : Buffer.byteLength(json.slice(previous, offset))
-    previous = offset
-    found.set(offset, at)
+/** Returns where the offsets of splices are in the bytes; undefined: where they are in the JSON, which is ASCII. */
+function toByteOffsets(bytes: Buffer, json: string, splices: readonly BodySplice[]): OffsetMap | undefined {
+  if (bytes.length === json.length) return undefined
+  const offsets = [0, json.length]
+  for (const { start, end, pieces } of splices) {
+    offsets.push(start, end)
+    for (const piece of pieces) if (typeof piece !== 'string') offsets.push(piece.start, piece.end)
   }
-  return found
+  return new OffsetMap(offsets, 0, (from, to) => Buffer.byteLength(json.slice(from, to)))
 }

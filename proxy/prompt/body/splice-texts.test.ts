@@ -45,8 +45,12 @@ const someCase: fc.Arbitrary<Case> = fc
         })
       })
     const messages = texts.map((text) => `{"role":"user","content":${writeJson(text, ways)}}`)
+    // long bodies are spliced as bytes
+    const rest = fc.constantFrom('', '"padding"', `"${'x'.repeat(9_000)}"`, `"${'é'.repeat(9_000)}"`)
     return fc.record({
-      json: fc.constant(`{"n":1.0,"messages":[${messages.join(',')}],"z":"é"}`),
+      json: rest.map(
+        (padding) => `{"n":1.0,"messages":[${messages.join(',')}],${padding && `"p":${padding},`}"z":"é"}`,
+      ),
       texts: fc.constant(texts),
       splices: fc.tuple(...texts.map(splicesOf)),
     })

@@ -1,4 +1,5 @@
 import type { Span } from '../../common/json/json-spans.ts'
+import { OffsetMap } from './offset-map.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
@@ -26,7 +27,7 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
   const offsets = received.map((own, i) => (texts[i] === own.text ? toJsonOffsets(prompt, own, edges[i]!) : undefined))
   const write = (piece: Piece, isRaw: boolean): Span | string => {
     const own = typeof piece === 'string' ? undefined : offsets[piece.text]
-    if (typeof piece !== 'string' && own) return { start: own.get(piece.start)!, end: own.get(piece.end)! }
+    if (typeof piece !== 'string' && own) return { start: own.get(piece.start), end: own.get(piece.end) }
     const text = piecesText(texts, [piece])
     return isRaw ? text : JSON.stringify(text).slice(1, -1)
   }
@@ -37,8 +38,8 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
       return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.spans.find(path) }]
     }
     return splices[place]!.map(({ start, end, pieces }) => ({
-      start: own.get(start)!,
-      end: own.get(end)!,
+      start: own.get(start),
+      end: own.get(end),
       pieces: pieces.map((piece) => write(piece, isRaw)),
     })).filter((splice) => !isAsReceived(prompt.json, splice))
   })
@@ -46,54 +47,59 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
 
 function isAsReceived(json: string, { start, end, pieces }: BodySplice): boolean {
   if (piecesLength(pieces) !== end - start) return false
-  const written = pieces.map((piece) => (typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)))
-  return written.join('') === json.slice(start, end)
+  let at = start
+  return pieces.every((piece) => {
+    const written = typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)
+    at += written.length
+    return json.startsWith(written, at - written.length)
+  })
 }
 
-/** Returns the offsets where splices and pieces begin or end in each text, ascending. */
+/** Returns the offsets where splices and pieces begin or end in each text. */
 function edgesByText(count: number, splices: readonly (readonly TextSplice[])[]): number[][] {
-  const edges = Array.from({ length: count }, () => new Set<number>())
+  const edges = Array.from({ length: count }, (): number[] => [])
   splices.forEach((ofText, place) => {
     for (const { start, end, pieces } of ofText) {
-      edges[place]!.add(start).add(end)
-      for (const piece of pieces) if (typeof piece !== 'string') edges[piece.text]!.add(piece.start).add(piece.end)
+      edges[place]!.push(start, end)
+      for (const piece of pieces) if (typeof piece !== 'string') edges[piece.text]!.push(piece.start, piece.end)
     }
   })
-  return edges.map((set) => [...set].sort((a, b) => a - b))
+  return edges
 }
 
 const BACKSLASH = '\\'
 const LETTER_U = 0x75
+const noOffsets = new OffsetMap([], 0, () => 0)
 
 /**
- * Maps offsets in a text, which are ascending, to offsets in the JSON that it was read from. Only escapes make a
- * difference, so the search jumps from one to the next. Undefined if one falls between the two UTF-16 units of a
- * character: half a character is not valid JSON.
+ * Maps offsets in a text to offsets in the JSON that it was read from. Only escapes make a difference, so the search
+ * jumps from one to the next. Undefined if one falls between the two UTF-16 units of a character: half a character is
+ * not valid JSON.
  */
 function toJsonOffsets(
   { json, spans }: PromptBody,
   { text, path, isRaw }: PromptText,
-  offsets: readonly number[],
-): Map<number, number> | undefined {
+  offsets: number[],
+): OffsetMap | undefined {
   if (offsets.some((offset) => splitsCharacter(text, offset))) return undefined
-  const found = new Map<number, number>()
-  if (offsets.length === 0) return found
-  let at = spans.find(path).start + (isRaw ? 0 : 1)
-  let units = 0
+  if (offsets.length === 0) return noOffsets
+  const start = spans.find(path).start + (isRaw ? 0 : 1)
+  let at = start
   let next = isRaw ? -1 : json.indexOf(BACKSLASH, at)
-  for (const offset of offsets) {
-    while (next >= 0 && next - at < offset - units) {
-      units += next - at + 1
+  return new OffsetMap(offsets, start, (from, to) => {
+    const before = at
+    let missing = to - from
+    while (next >= 0 && next - at < missing) {
+      missing -= next - at + 1
       at = next + (json.charCodeAt(next + 1) === LETTER_U ? 6 : 2)
       next = json.indexOf(BACKSLASH, at)
     }
-    at += offset - units
-    units = offset
-    found.set(offset, at)
-  }
-  return found
+    at += missing
+    return at - before
+  })
 }
 
 function splitsCharacter(text: string, offset: number): boolean {
-  return offset > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(offset - 1, offset + 1))
+  const [before, after] = [text.charCodeAt(offset - 1), text.charCodeAt(offset)]
+  return (before & 0xfc00) === 0xd800 && (after & 0xfc00) === 0xdc00
 }
