@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { percentile } from '#tools/replay/report/replay-report.ts'
@@ -47,6 +48,9 @@ const healthMilliseconds = 10
 const settleMilliseconds = 200
 const others = createBodies({ bytes: 8_000, blocks: 5 })
 
+/** Loaded into a server, it answers with the longest turn of its event loop. */
+const watchTurns = join(import.meta.dirname, 'watch-turns.mjs')
+
 /** A proxy, with one pool for requests and one for health checks. */
 interface Watched {
   readonly server: ChildServer
@@ -61,9 +65,9 @@ interface Watched {
  */
 export async function* benchStall(only: readonly string[] = []): AsyncGenerator<StallFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
-  const reprise = toWatched(await startReprise(engine.url, { isWatched: true }))
+  const reprise = toWatched(await startReprise(engine.url, { preload: watchTurns }))
   const node = ['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url]
-  const plain = toWatched(await startChildServer(node, { isWatched: true }))
+  const plain = toWatched(await startChildServer(node, { preload: watchTurns }))
   const sender = fork('e2e/bench/stall-sender.ts', { execArgv: ['--import', 'tsx'] })
   const isWanted = (shape: string): boolean => only.length === 0 || only.some((name) => shape.includes(name))
   try {
@@ -131,9 +135,9 @@ async function sendBeside(
 ): Promise<StallOfProxy & { sent: SentReport }> {
   const [load, asked] = [watchOthers(pool), watchHealth(health)]
   await delay(settleMilliseconds)
-  await server.longestTurn()
+  await server.ask()
   const sent = await order(sender, { url: server.url, times: sentEach })
-  const longestTurn = await server.longestTurn()
+  const { longest: longestTurn } = await server.ask<{ longest?: number }>()
   await delay(settleMilliseconds)
   const [durations, slowestHealth] = await Promise.all([load.stop(), asked.stop()])
   return { sent, slowestHealth, longestTurn, added: toPercentiles(durations).p99 - alone }

@@ -8,6 +8,7 @@ import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
 import { printRest } from './bench-rest.ts'
 import { printAgainst } from './print-against.ts'
+import { printAllocations } from './print-allocations.ts'
 import { printMirror } from './print-mirror.ts'
 import { printMirrorRedis } from './print-mirror-redis.ts'
 import { printOverhead, printSoak } from './print-overhead.ts'
@@ -17,9 +18,10 @@ import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md.
- * `npm run bench -- index plan` runs only these parts. `rest`, `soak`, `stall` and `mirror-redis` run only when named.
+ * `npm run bench -- index plan` runs only these parts. `allocations`, `rest`, `soak`, `stall` and `mirror-redis` run only when named.
  * `npm run bench -- 'stall:text parts'` runs a single shape of `stall`. `npm run bench -- overhead --against [COMMIT]`
- * compares what a request costs with another commit, by default the one that overhead-baseline.txt names.
+ * compares what a request costs with another commit, by default the one that overhead-baseline.txt names, and
+ * `-- allocations` the heap that it takes.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -121,10 +123,11 @@ const against = args.indexOf('--against')
 const asked = (against < 0 ? args : args.slice(0, against)).map((name) => name.replace(/^stall:.*/, 'stall'))
 const shapes = args.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
 const overhead = against < 0 ? printOverhead : () => printAgainst(args[against + 1])
-// the last three take minutes or need a redis-server, so they run only when named
+// those that are not usual take minutes or need a redis-server, so they run only when named
 const parts = {
   ...usual,
   overhead,
+  allocations: () => printAllocations(args[against + 1 || args.length]),
   rest: printRest,
   soak: printSoak,
   stall: () => printStall(shapes),

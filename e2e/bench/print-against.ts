@@ -9,7 +9,7 @@ import type { BodyShape } from './rag-bodies.ts'
 import { startSidesAgainst } from './start-sides.ts'
 
 const root = join(import.meta.dirname, '../..')
-const shapes: readonly BodyShape[] = [
+export const shapes: readonly BodyShape[] = [
   { bytes: 240_000, blocks: 15 },
   { bytes: 1_000, blocks: 15 },
 ]
@@ -18,7 +18,7 @@ const shapes: readonly BodyShape[] = [
  * The commit that the cost of a request is compared with: the last release. It moves only with a release, never because
  * something became slower.
  */
-const baseline = readFileSync(join(import.meta.dirname, 'overhead-baseline.txt'), 'utf8').trim()
+export const baseline: string = readFileSync(join(import.meta.dirname, 'overhead-baseline.txt'), 'utf8').trim()
 
 /** Prints what this checkout adds to a request, beside another commit: both run in turns, so that only ratios count. */
 export async function printAgainst(commit: string = baseline): Promise<void> {

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-
-const watchTurns = join(import.meta.dirname, 'watch-turns.mjs')
 
 /** A server in a separate process. */
 export interface ChildServer {
@@ -11,8 +8,8 @@ export interface ChildServer {
   /** the control plane's URL, if the server is a proxy */
   readonly adminUrl: string | undefined
   readonly pid: number
-  /** for a watched server: the longest turn of its event loop since the last call, in milliseconds of CPU time */
-  longestTurn(): Promise<number | undefined>
+  /** Sends a message to what was loaded into it, and returns the answer. */
+  ask<Answer>(): Promise<Answer>
   stop(): void
 }
 
@@ -20,7 +17,8 @@ export interface ChildServer {
 export interface ChildOptions {
   /** discard what it writes to stderr, such as its log */
   readonly isQuiet?: boolean
-  readonly isWatched?: boolean
+  /** a module that is loaded before its own code, and answers messages */
+  readonly preload?: string | undefined
   /** where it is started; this checkout if undefined */
   readonly folder?: string
 }
@@ -28,11 +26,11 @@ export interface ChildOptions {
 /** Starts `node …args` and waits for the line that says where it listens. It is killed when this process exits. */
 export async function startChildServer(
   args: readonly string[],
-  { isQuiet = false, isWatched = false, folder }: ChildOptions = {},
+  { isQuiet = false, preload, folder }: ChildOptions = {},
 ): Promise<ChildServer> {
-  const child = spawn(process.execPath, [...(isWatched ? ['--import', watchTurns] : []), ...args], {
+  const child = spawn(process.execPath, [...(preload ? ['--import', preload] : []), ...args], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', ...(isWatched ? ['ipc' as const] : [])],
+    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', ...(preload ? ['ipc' as const] : [])],
   })
   const stop = (): void => {
     child.kill('SIGKILL')
@@ -43,11 +41,10 @@ export async function startChildServer(
     once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} did not start`))),
   ])
   const { url, admin_url: adminUrl } = JSON.parse(line as string) as { url: string; admin_url?: string }
-  const longestTurn = async (): Promise<number | undefined> => {
+  const ask = async <Answer>(): Promise<Answer> => {
     const answer = once(child, 'message')
     child.send({})
-    const [{ longest }] = (await answer) as [{ longest?: number }]
-    return longest
+    return ((await answer) as [Answer])[0]
   }
-  return { url, adminUrl, pid: child.pid!, longestTurn, stop }
+  return { url, adminUrl, pid: child.pid!, ask, stop }
 }

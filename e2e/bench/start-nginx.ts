@@ -36,7 +36,7 @@ export async function startNginx(engineUrl: string): Promise<ChildServer | undef
         url: `http://127.0.0.1:${port}`,
         adminUrl: undefined,
         pid: child.pid!,
-        longestTurn: async () => undefined,
+        ask: () => Promise.reject(new Error('nginx loads no module')),
         stop,
       }
 }

@@ -9,6 +9,8 @@ export interface Side {
   /** the proxy process; undefined for the direct path */
   readonly pid: number | undefined
   readonly pool: Pool
+  /** Asks the module that was loaded into the proxy. */
+  readonly ask: ChildServer['ask']
 }
 
 /** The same instant engine, reached directly, through nginx, through a minimal proxy in Node, and through reprise. */
@@ -31,7 +33,7 @@ export async function startSides(): Promise<Sides> {
 }
 
 function toSides(engine: ChildServer, proxies: Readonly<Record<string, ChildServer>>): Sides {
-  const toSide = (name: string, { url, pid }: ChildServer): Side => ({ name, pid, pool: new Pool(url) })
+  const toSide = (name: string, { url, pid, ask }: ChildServer): Side => ({ name, pid, ask, pool: new Pool(url) })
   const direct = { ...toSide('direct', engine), pid: undefined }
   const sides = Object.entries(proxies).map(([name, server]) => toSide(name, server))
   return {
@@ -46,10 +48,10 @@ function toSides(engine: ChildServer, proxies: Readonly<Record<string, ChildServ
 }
 
 /** The engine reached directly, through the `reprise` of another commit, checked out in `folder`, and through this one. */
-export async function startSidesAgainst(commit: string, folder: string): Promise<Sides> {
+export async function startSidesAgainst(commit: string, folder: string, options: ChildOptions = {}): Promise<Sides> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
-  const before = await startReprise(engine.url, { folder })
-  const now = await startReprise(engine.url)
+  const before = await startReprise(engine.url, { ...options, folder })
+  const now = await startReprise(engine.url, options)
   return toSides(engine, { [commit]: before, now })
 }
 
