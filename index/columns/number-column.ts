@@ -1,19 +1,26 @@
-/** Numbers by place, side by side. */
-export abstract class NumberColumn<Numbers extends Int32Array | Float64Array = Int32Array | Float64Array> {
-  protected numbers: Numbers
-  readonly #create: (length: number) => Numbers
+const pageBits = 15
+const pageLength = 1 << pageBits
+const placeMask = pageLength - 1
 
-  constructor(create: (length: number) => Numbers) {
-    this.#create = create
-    this.numbers = create(0)
+/**
+ * Numbers by place, stored in pages. Growing never moves existing pages, because copying tens of millions of numbers at
+ * once would take too long. Only the first page grows, in steps, until it is full.
+ */
+export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int32Array | Float64Array> {
+  protected readonly pages: Page[] = []
+  readonly #createPage: (length: number) => Page
+  #room = 0
+
+  constructor(createPage: (length: number) => Page) {
+    this.#createPage = createPage
   }
 
   /** Number of places there is room for. */
   get room(): number {
-    return this.numbers.length
+    return this.#room
   }
 
-  // each subclass implements these two: code that only ever sees one kind of numbers compiles to the shortest machine code
+  // each subclass implements these two: code that only ever sees one kind of page compiles to the shortest machine code
 
   /** Returns the number at a place within the room; 0 if it was never set. */
   abstract at(place: number): number
@@ -21,32 +28,45 @@ export abstract class NumberColumn<Numbers extends Int32Array | Float64Array = I
   /** Sets the number at a place within the room. */
   abstract set(place: number, value: number): void
 
-  /** Makes room for at least `count` places. Ten million numbers are copied in 20 ms. */
+  /** Makes room for at least `count` places. */
   reserve(count: number): void {
-    if (count <= this.numbers.length) return
-    const larger = this.#create(Math.ceil(1.25 * count) + 16)
-    larger.set(this.numbers)
-    this.numbers = larger
+    while (count > this.#room) this.#grow(count)
   }
 
   /** Removes all numbers and all room. */
   clear(): void {
-    this.numbers = this.#create(0)
+    this.pages.length = 0
+    this.#room = 0
   }
 
   /** Moves the given stretches together, in the given order, and drops everything else. */
-  gather(stretches: readonly { readonly start: number; readonly length: number }[]): void {
-    const before = this.numbers
-    const count = stretches.reduce((sum, { length }) => sum + length, 0)
-    this.numbers = this.#create(count)
+  gather(stretches: Iterable<{ readonly start: number; readonly length: number }>): void {
+    const before = this.pages.splice(0)
+    this.#room = 0
     let end = 0
     for (const { start, length } of stretches) {
-      for (let i = 0; i < length; i++) this.numbers[end++] = before[start + i]!
+      this.reserve(end + length)
+      for (let place = start; place < start + length; place++) {
+        this.set(end++, before[place >>> pageBits]![place & placeMask]!)
+      }
     }
   }
 
   get bytes(): number {
-    return this.numbers.byteLength
+    return this.pages.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  }
+
+  #grow(count: number): void {
+    const [first] = this.pages
+    if (first && first.length === pageLength) {
+      this.pages.push(this.#createPage(pageLength))
+      this.#room += pageLength
+      return
+    }
+    const larger = this.#createPage(Math.min(pageLength, Math.ceil(1.25 * count) + 16))
+    if (first) larger.set(first)
+    this.pages[0] = larger
+    this.#room = larger.length
   }
 }
 
@@ -57,21 +77,21 @@ export class WholeColumn extends NumberColumn<Int32Array> {
   }
 
   at(place: number): number {
-    return this.numbers[place]!
+    return this.pages[place >>> pageBits]![place & placeMask]!
   }
 
   set(place: number, value: number): void {
-    this.numbers[place] = value
+    this.pages[place >>> pageBits]![place & placeMask] = value
   }
 
   /** Adds to the number at a place. */
   add(place: number, value: number): void {
-    this.numbers[place]! += value
+    this.pages[place >>> pageBits]![place & placeMask]! += value
   }
 
   /** XORs a number into the one at a place. */
   toggle(place: number, value: number): void {
-    this.numbers[place]! ^= value
+    this.pages[place >>> pageBits]![place & placeMask]! ^= value
   }
 }
 
@@ -82,11 +102,11 @@ export class FloatColumn extends NumberColumn<Float64Array> {
   }
 
   at(place: number): number {
-    return this.numbers[place]!
+    return this.pages[place >>> pageBits]![place & placeMask]!
   }
 
   set(place: number, value: number): void {
-    this.numbers[place] = value
+    this.pages[place >>> pageBits]![place & placeMask] = value
   }
 }
 
