@@ -1,4 +1,5 @@
 import type { BlockId, Context } from '../context-block.ts'
+import { WholeColumn } from './number-column.ts'
 
 /** A map of all blocks would stop everything for a tenth of a second when it grows; these take a few milliseconds. */
 const mapCount = 64
@@ -13,7 +14,7 @@ export class BlockTable<Id extends string = BlockId> {
   readonly #numbers = Array.from({ length: mapCount }, () => new Map<Id, number>())
   /** by number */
   readonly #ids: (Id | undefined)[] = []
-  readonly #uses: number[] = []
+  readonly #uses = new WholeColumn()
   readonly #free: number[] = []
 
   /** Number of blocks in use. */
@@ -41,20 +42,21 @@ export class BlockTable<Id extends string = BlockId> {
     }
     const number = this.#free.pop() ?? this.#ids.length
     this.#ids[number] = id
-    this.#uses[number] = 1
+    this.#uses.reserve(number + 1)
+    this.#uses.set(number, 1)
     map.set(id, number)
     return number
   }
 
   /** Adds a use of a block in use. */
   retain(number: number): void {
-    this.#uses[number]! += 1
+    this.#uses.add(number, 1)
   }
 
   /** Removes a use. Returns true if it was the last. */
   release(number: number): boolean {
-    this.#uses[number]! -= 1
-    if (this.#uses[number]! > 0) return false
+    this.#uses.add(number, -1)
+    if (this.#uses.at(number) > 0) return false
     const id = this.#ids[number]!
     this.#mapOf(id).delete(id)
     this.#ids[number] = undefined
