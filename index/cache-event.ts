@@ -1,5 +1,4 @@
 import type { Context, RequestId, ScopeId } from './context-block.ts'
-import type { Digests } from './digests.ts'
 
 /** One context of a prompt as sent. */
 export interface SentContext {
@@ -29,16 +28,6 @@ export interface MirroredPrompt extends Pick<SentPrompt, 'contexts' | 'ends' | '
   readonly symbols: readonly number[]
 }
 
-/** A prompt as recorded by another proxy. */
-export interface SharedPrompt extends Omit<MirroredPrompt, 'contexts'> {
-  readonly contexts: readonly SharedContext[]
-}
-
-/** One context of a shared prompt. Its blocks may be digests, which can be looked up without building their names. */
-export interface SharedContext extends Omit<SentContext, 'blocks'> {
-  readonly blocks: Context | Digests
-}
-
 /** What changes our belief about one replica's cache. */
 export type CacheEvent =
   | { readonly type: 'sent'; readonly request: RequestId; readonly prompt: SentPrompt }
@@ -58,7 +47,7 @@ export type CacheEvent =
   | {
       readonly type: 'shared'
       readonly request: RequestId
-      readonly prompt?: SharedPrompt | undefined
+      readonly prompt?: MirroredPrompt | undefined
       /** undefined: as before; likewise for the tokens */
       readonly heldLength: number | undefined
       readonly tokensPerCharacter: number | undefined

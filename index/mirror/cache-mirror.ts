@@ -8,8 +8,7 @@ import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import type { HeldContexts } from './held-contexts.ts'
 import { HeldRequests, type MirrorOptions } from './held-requests.ts'
 import type { BelievedRequest, MirroredBelief, MirrorListener } from './mirror-listener.ts'
-import { toMirroredPrompt } from './mirrored-prompt.ts'
-import type { MirroredPrompts } from './mirrored-prompts.ts'
+import { type MirroredPrompts, toMirroredPrompt } from './mirrored-prompts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
 /** More than what a count of tokens is off by after it was converted to characters and back. */

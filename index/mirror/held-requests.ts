@@ -1,20 +1,18 @@
 import type { AverageDensity } from '../average-density.ts'
-import type { MirroredPrompt, SharedPrompt } from '../cache-event.ts'
+import type { MirroredPrompt } from '../cache-event.ts'
 import { SharedBlocks } from '../columns/block-table.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
 import type { HistoryWindow } from '../ordering/demand-history.ts'
 import type { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { HeldContexts } from './held-contexts.ts'
-import { MirroredPrompts } from './mirrored-prompts.ts'
+import { type HeldContext, MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
 /** Limits of a mirror; the oldest requests are dropped first. */
 interface MirrorBounds {
   readonly maxRequests: number
   readonly maxBlocks: number
-  /** hash seed that prevents clients from provoking collisions (block-table.ts) */
-  readonly secret?: number
 }
 
 /** Settings of a mirror. */
@@ -38,7 +36,9 @@ export class HeldRequests {
   readonly contexts: HeldContexts
   readonly #bounds: MirrorBounds
   readonly #onForgotten: (request: RequestId) => void
-  readonly #table: SharedBlocks
+  readonly #table = new SharedBlocks()
+  /** the contexts of prompts of which the tree knows other ones: those of another prompt with the same text */
+  readonly #odd = new Map<MirroredRequest, readonly HeldContext[]>()
   /** requests that lost everything; earliest first */
   readonly #fallen = new RequestTable<MirroredRequest>()
   /** number of requests of which something is held */
@@ -56,7 +56,6 @@ export class HeldRequests {
   ) {
     this.#bounds = bounds
     this.#onForgotten = onForgotten
-    this.#table = new SharedBlocks(bounds.secret)
     this.prompts = new MirroredPrompts(this.#table, this.requests)
     this.contexts = new HeldContexts(createIndex, this.#table)
   }
@@ -73,7 +72,7 @@ export class HeldRequests {
 
   /** Estimated memory, without the contexts. */
   get bytes(): number {
-    return this.requests.bytes + this.prompts.bytes + this.#table.bytes
+    return this.requests.bytes + this.prompts.bytes + this.#table.bytes + this.#odd.size * bytesPerOddPrompt
   }
 
   /** Returns the tokens per character of a request; undefined until the engine has counted its tokens. */
@@ -81,23 +80,32 @@ export class HeldRequests {
     return this.requests.densities.at(number) || undefined
   }
 
-  /** Returns the prompt of a mirrored request. */
+  /** Returns the prompt of a mirrored request. Block sizes are those of the first user of each block. */
   promptOf(number: MirroredRequest): MirroredPrompt {
-    const { ends, lengths } = this.requests
-    return this.requests.keptPrompt(number) ?? this.prompts.promptAt(ends.at(number), lengths.at(number))
+    const contexts = this.#contextsOf(number).map(({ scope, blocks, ends }) => {
+      return { scope, ends, blocks: blocks.map((block) => this.#table.idOf(block)), sizes: this.#sizesOf(blocks) }
+    })
+    return {
+      contexts,
+      ...this.prompts.prefixesTo(this.requests.ends.at(number)),
+      length: this.requests.lengths.at(number),
+    }
   }
 
   /** Adds a request, which must not be mirrored yet. `density`: its tokens per character, if they have been counted. */
-  add(request: RequestId, prompt: SharedPrompt, heldLength: number, density = 0): MirroredRequest {
-    const { end, isTold } = this.prompts.add(prompt)
-    const blocks = countBlocks(prompt)
+  add(request: RequestId, prompt: MirroredPrompt, heldLength: number, density = 0): MirroredRequest {
+    const blocks = prompt.contexts.map((context) => this.#table.acquireAll(context.blocks, context.sizes))
+    const contexts = prompt.contexts.map(({ scope, ends }, i) => ({ scope, blocks: blocks[i]!, ends }))
+    const end = this.prompts.add(prompt, blocks)
+    const count = blocks.reduce((sum, { length }) => sum + length, 0)
     const number = this.requests.add(request)
     this.requests.ends.set(number, end)
     this.requests.lengths.set(number, prompt.length)
-    this.requests.blocks.set(number, blocks)
+    this.requests.blocks.set(number, count)
     this.requests.densities.set(number, density)
-    if (!isTold) this.requests.keepPrompt(number, prompt)
-    this.#blocks += blocks
+    if (areAlike(this.prompts.contextsOf(end), contexts)) this.#release(contexts)
+    else this.#odd.set(number, contexts)
+    this.#blocks += count
     this.hold(number, heldLength, true)
     return number
   }
@@ -126,9 +134,7 @@ export class HeldRequests {
     heldLengths.set(number, length)
     if (before === 0) this.#fallen.delete(number)
     this.#holding += Number(length > 0) - Number(before > 0)
-    if (this.requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
-    else if (length < before) this.#cut(number, before, length)
-    else this.#grow(number, before, length, isAsked)
+    this.#holdContexts(number, before, length, isAsked)
     this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
     this.#tailLength += this.prompts.countPart(number, 'add')
   }
@@ -166,46 +172,48 @@ export class HeldRequests {
     this.hold(number, 0)
     this.#blocks -= blocks.at(number)
     this.prompts.remove(ends.at(number))
+    this.#release(this.#odd.get(number) ?? [])
+    this.#odd.delete(number)
     this.requests.delete(request)
     this.#onForgotten(request)
   }
 
-  #holdKept(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
-    for (const { scope, blocks, sizes, ends } of this.requests.keptPrompt(number)!.contexts) {
+  #holdContexts(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
+    // with nothing held, not even an empty block at position 0 counts
+    for (const { scope, blocks, ends } of this.#contextsOf(number, Math.min(before, length) || -1)) {
       const count = countUpTo(ends, length)
       if (count === countUpTo(ends, before)) continue
-      const held = this.#table.acquireAll(blocks.slice(0, count), sizes)
-      this.contexts.hold(number, scope, held, isAsked)
-      for (const block of held) this.#table.release(block)
+      if (length < before) this.contexts.cut(number, scope, count)
+      else this.contexts.hold(number, scope, blocks.slice(0, count), isAsked)
     }
   }
 
-  #cut(number: MirroredRequest, before: number, length: number): void {
-    this.prompts.eachCut(this.requests.ends.at(number), before, length, (scope, count) =>
-      this.contexts.cut(number, scope, count),
-    )
+  /** Returns the contexts of a prompt, of which those that end within its first `from` characters may be left out. */
+  #contextsOf(number: MirroredRequest, from?: number): readonly HeldContext[] {
+    return this.#odd.get(number) ?? this.prompts.contextsOf(this.requests.ends.at(number), from)
   }
 
-  #grow(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
-    this.prompts.eachGrown(this.requests.ends.at(number), before, length, (scope, blocks) =>
-      this.contexts.hold(number, scope, blocks, isAsked),
-    )
+  #sizesOf(blocks: readonly number[]): number[] {
+    return blocks.map((block) => this.#table.sizes[block]!)
+  }
+
+  #release(contexts: readonly HeldContext[]): void {
+    for (const { blocks } of contexts) for (const block of blocks) this.#table.release(block)
   }
 }
 
-function countBlocks({ contexts }: SharedPrompt): number {
-  return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
-}
-
-/** Returns how many of the ascending `ends` are at most `limit`; 0 if `limit` is 0. */
+/** Returns how many of the ascending `ends` are at most `limit`; 0 if nothing is held. */
 function countUpTo(ends: readonly number[], limit: number): number {
-  let low = 0
-  // with nothing held, not even an empty block at position 0 counts
-  let high = limit > 0 ? ends.length : 0
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ends[middle]! <= limit) low = middle + 1
-    else high = middle
-  }
-  return low
+  const count = limit > 0 ? ends.findIndex((end) => end > limit) : 0
+  return count < 0 ? ends.length : count
 }
+
+function areAlike(some: readonly HeldContext[], others: readonly HeldContext[]): boolean {
+  const isSame = (one: HeldContext, { scope, blocks, ends }: HeldContext): boolean =>
+    one.scope === scope &&
+    one.blocks.length === blocks.length &&
+    one.blocks.every((block, i) => block === blocks[i] && one.ends[i] === ends[i])
+  return some.length === others.length && some.every((one, i) => isSame(one, others[i]!))
+}
+
+const bytesPerOddPrompt = 1_000

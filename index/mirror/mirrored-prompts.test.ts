@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from '../cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
 import type { SharedBlocks } from '../columns/block-table.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import { type Context, type RequestId, type ScopeId, toBlockId } from '../context-block.ts'
-import { Digests, packDigests } from '../digests.ts'
 import { HistoryWindow } from '../ordering/demand-history.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
-import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
+import { toMirroredPrompt } from './mirrored-prompts.ts'
 import type { MirroredRequest } from './mirrored-requests.ts'
 
 /** Prompts of one or two contexts that share prefixes in many ways; some are odd in ways that no proxy produces. */
@@ -38,8 +37,7 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
       return length
     })
     const sizes = names.map(() => (oddity === 'other sizes' ? 41 : 40))
-    // the name of x is not a digest
-    const blocks = names.map((name) => (name === 'x' ? name : toBlockId(name))) as unknown as Context
+    const blocks = names.map(toBlockId)
     return { scope, blocks, sizes, ends: own }
   })
   return {
@@ -48,16 +46,6 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
     ends: oddity === 'no prefixes' ? [] : ends,
     length: length + 30,
   }
-}
-
-/** Converts a prompt as if read from another proxy's record: contexts whose blocks are all digests are in bytes. */
-function toSharedPrompt(sent: SentPrompt): SharedPrompt {
-  const prompt = toMirroredPrompt(sent)
-  const contexts = prompt.contexts.map((context) => {
-    const bytes = packDigests(context.blocks)
-    return bytes ? { ...context, blocks: new Digests(bytes) } : context
-  })
-  return { ...prompt, contexts }
 }
 
 const request = fc.constantFrom('r', 's', 't', 'u') as fc.Arbitrary<string> as fc.Arbitrary<RequestId>
@@ -76,7 +64,7 @@ const event: fc.Arbitrary<CacheEvent> = fc.oneof(
   fc.record({
     type: fc.constant('shared' as const),
     request,
-    prompt: fc.option(prompt.map(toSharedPrompt), { nil: undefined }),
+    prompt: fc.option(prompt.map(toMirroredPrompt), { nil: undefined }),
     heldLength: fc.nat(400),
     tokensPerCharacter: fc.option(fc.constantFrom(0.25, 0.5), { nil: undefined }),
     at: fc.nat(),
@@ -114,7 +102,7 @@ class PlainMirror {
         if (known) known.density = event.promptTokens / known.prompt.length
         break
       case 'shared': {
-        const prompt = known?.prompt ?? (event.prompt && withNames(event.prompt))
+        const prompt = known?.prompt ?? event.prompt
         if (!prompt) break
         const density = event.tokensPerCharacter ?? known?.density
         this.requests.set(event.request, {

@@ -1,4 +1,4 @@
-import type { MirroredPrompt, SentPrompt, SharedPrompt } from '../cache-event.ts'
+import type { MirroredPrompt, SentPrompt } from '../cache-event.ts'
 import type { SharedBlocks } from '../columns/block-table.ts'
 import { FloatColumn, WholeColumn } from '../columns/number-column.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
@@ -7,6 +7,19 @@ import type { ScopeId } from '../context-block.ts'
 import { HeldParts, type HeldPrefix } from './held-parts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import { PromptMarks } from './prompt-marks.ts'
+
+/** A context of a prompt, with its blocks by number. */
+export interface HeldContext {
+  readonly scope: ScopeId
+  readonly blocks: readonly number[]
+  /** where each block ends in the prompt, in characters from its start */
+  readonly ends: readonly number[]
+}
+
+/** Converts a sent prompt to the form a mirror keeps. */
+export function toMirroredPrompt({ contexts, prefixes, ends, length }: SentPrompt): MirroredPrompt {
+  return { contexts, symbols: prefixes.map(toPrefixSymbol), ends, length }
+}
 
 /**
  * The prompts that were sent, and how many requests hold each of their prefixes. They form a tree of prefixes, in which
@@ -52,13 +65,11 @@ export class MirroredPrompts {
     return this.#tree.bytes
   }
 
-  /**
-   * Adds a prompt of which nothing is held yet. Returns its end node; `isTold` says whether `promptAt` can reproduce
-   * the prompt, apart from block sizes.
-   */
-  add(prompt: SharedPrompt): { readonly end: number; readonly isTold: boolean } {
+  /** Adds a prompt of which nothing is held yet; `blocks`: the numbers of its blocks. Returns its end node. */
+  add(prompt: MirroredPrompt, blocks: readonly (readonly number[])[]): number {
     const { end, known } = this.#tree.insert(prompt.symbols)
-    return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
+    this.#marks.put(prompt, blocks, known, this.#placesTo(end))
+    return end
   }
 
   /** Removes a prompt of which nothing is held. */
@@ -106,56 +117,27 @@ export class MirroredPrompts {
     this.#mergeAlong(last, node)
   }
 
-  /**
-   * Reports every context of a prompt that has fewer blocks ending within the first `to` characters than within the
-   * first `from`, with the number of blocks that remain, which may be 0.
-   */
-  eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
+  /** Returns the contexts of a prompt; those that end within its first `from` characters are left out. */
+  contextsOf(end: number, from = -1): HeldContext[] {
     const { parents, starts, lengths } = this.#tree
-    // with nothing held, not even an empty block at position 0 counts
-    const last = to - Number(to === 0)
-    let [kept, lost] = [0, 0]
+    const contexts: HeldContext[] = []
+    let [blocks, ends]: [number[], number[]] = [[], []]
     for (let node = end; node > 0; node = parents.at(node)) {
       const start = starts.at(node)
       for (let place = start + lengths.at(node) - 1; place >= start; place--) {
-        const at = this.#ends.at(place)
-        if (at <= last && lost === 0) return
-        const mark = this.#marks.marks.at(place)
-        kept += Number(mark > 0 && at <= last)
-        lost += Number(mark > 0 && at > last && at <= from)
-        if (mark >= 0) continue
-        if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
-        kept = 0
-        lost = 0
+        const [at, mark] = [this.#ends.at(place), this.#marks.marks.at(place)]
+        if (at <= from && blocks.length === 0) return contexts.reverse()
+        if (mark > 0) {
+          blocks.push(mark - 1)
+          ends.push(at)
+        } else if (mark < 0) {
+          contexts.push({ scope: this.#marks.scopeOf(mark), blocks: blocks.reverse(), ends: ends.reverse() })
+          blocks = []
+          ends = []
+        }
       }
     }
-  }
-
-  /**
-   * Reports every context of a prompt that has more blocks ending within the first `to` characters than within the
-   * first `from`, with the numbers of all blocks within `to`.
-   */
-  eachGrown(end: number, from: number, to: number, tell: (scope: ScopeId, blocks: readonly number[]) => void): void {
-    const { parents, starts, lengths } = this.#tree
-    const last = from - Number(from === 0)
-    let blocks: number[] = []
-    let node = end
-    let place = starts.at(node) + lengths.at(node) - 1
-    while (node > 0) {
-      const at = this.#ends.at(place)
-      if (at <= last && blocks.length === 0) return
-      const mark = this.#marks.marks.at(place)
-      if (mark > 0 && at <= to) blocks.push(mark - 1)
-      if (mark < 0) {
-        if (blocks.length > 0) tell(this.#marks.scopeOf(mark), blocks.reverse())
-        blocks = []
-      }
-      if (place > starts.at(node)) place -= 1
-      else {
-        node = parents.at(node)
-        place = starts.at(node) + lengths.at(node) - 1
-      }
-    }
+    return contexts.reverse()
   }
 
   /** Sets the density of what a request holds, because its tokens were counted. */
@@ -224,12 +206,9 @@ export class MirroredPrompts {
     return last
   }
 
-  /** Reproduces a sent prompt of `length` characters. Block sizes are those of the first user of each block. */
-  promptAt(end: number, length: number): MirroredPrompt {
-    const places = this.#placesTo(end)
-    const symbols = places.map((place) => this.#tree.symbolAt(place))
-    const ends = places.map((place) => this.#ends.at(place))
-    return { contexts: this.#marks.contextsAt(places), symbols, ends, length }
+  /** Returns the symbols and the ends of a prompt's prefixes. */
+  prefixesTo(end: number): Pick<MirroredPrompt, 'symbols' | 'ends'> {
+    return { symbols: this.#tree.sequenceTo(end), ends: this.#placesTo(end).map((place) => this.#ends.at(place)) }
   }
 
   #placesTo(end: number): number[] {

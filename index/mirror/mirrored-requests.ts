@@ -1,8 +1,6 @@
-import type { MirroredPrompt, SharedPrompt } from '../cache-event.ts'
 import { FloatColumn, reserveAll, WholeColumn } from '../columns/number-column.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
-import { withNames } from './mirrored-prompt.ts'
 
 /** A mirrored request: its number in the columns of `MirroredRequests`, which is valid while it is mirrored. */
 export type MirroredRequest = number
@@ -29,12 +27,10 @@ export class MirroredRequests extends RequestTable {
     this.earlierParts,
     this.laterParts,
   ]
-  /** prompts that the tree cannot reproduce */
-  readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
 
   /** Estimated memory. */
   override get bytes(): number {
-    return this.#columns.reduce((sum, { bytes }) => sum + bytes, super.bytes + this.#odd.size * bytesPerOddPrompt)
+    return this.#columns.reduce((sum, { bytes }) => sum + bytes, super.bytes)
   }
 
   /** Adds a request, with 0 in all columns. */
@@ -44,22 +40,4 @@ export class MirroredRequests extends RequestTable {
     for (const column of this.#columns) column.set(number, 0)
     return number
   }
-
-  override delete(request: RequestId): MirroredRequest | undefined {
-    const number = super.delete(request)
-    if (number !== undefined) this.#odd.delete(number)
-    return number
-  }
-
-  /** Stores the prompt itself, for one that the tree cannot reproduce. */
-  keepPrompt(number: MirroredRequest, prompt: SharedPrompt): void {
-    this.#odd.set(number, withNames(prompt))
-  }
-
-  /** Returns the prompt stored by `keepPrompt`, if any. */
-  keptPrompt(number: MirroredRequest): MirroredPrompt | undefined {
-    return this.#odd.get(number)
-  }
 }
-
-const bytesPerOddPrompt = 3_000

@@ -1,8 +1,8 @@
-import type { SentContext, SharedContext, SharedPrompt } from '../cache-event.ts'
+import type { MirroredPrompt } from '../cache-event.ts'
 import { BlockTable, type SharedBlocks } from '../columns/block-table.ts'
 import { WholeColumn } from '../columns/number-column.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
-import type { BlockId, ScopeId } from '../context-block.ts'
+import type { ScopeId } from '../context-block.ts'
 
 /** What is at the end of a prefix: −number − 1 if a scope begins, number + 1 if a block ends, otherwise 0. */
 type Mark = number
@@ -12,40 +12,35 @@ export class PromptMarks {
   readonly ends: WholeColumn = new WholeColumn()
   readonly marks: WholeColumn = new WholeColumn()
   readonly #blocks: SharedBlocks
-  readonly #scopes: BlockTable<ScopeId>
+  readonly #scopes = new BlockTable<ScopeId>()
 
   constructor(blocks: SharedBlocks) {
     this.#blocks = blocks
-    this.#scopes = new BlockTable(blocks.secret)
   }
 
-  /**
-   * Marks the prefixes of a prompt, at the given places, from index `known` on. Returns whether the marks at all places
-   * reproduce the prompt as it was sent, apart from block sizes.
-   */
-  put({ symbols, ends, contexts }: SharedPrompt, known: number, places: readonly number[]): boolean {
+  /** Marks the prefixes of a prompt, at the given places, from index `known` on. `blocks`: the numbers of its blocks. */
+  put(
+    { symbols, ends, contexts }: MirroredPrompt,
+    blocks: readonly (readonly number[])[],
+    known: number,
+    places: readonly number[],
+  ): void {
     for (let at = known; at < places.length; at++) {
       this.ends.set(places[at]!, ends[at]!)
       this.marks.set(places[at]!, 0)
     }
-    let isTold = true
     let at = 0
-    let marked = 0
-    for (const context of contexts) {
-      const scope = toPrefixSymbol(context.scope)
-      while (at < places.length && symbols[at] !== scope) at++
-      isTold = this.#putScope(context, places[at], at >= known) && isTold
-      marked += 1 + context.blocks.length
-      const blocks = this.#blocks.acquireAll(context.blocks, context.sizes)
-      for (let i = 0; i < blocks.length; i++) {
-        at += 1
-        while (at < places.length && ends[at]! < context.ends[i]!) at++
-        isTold = this.#putBlock(blocks[i]!, places[at], at >= known) && isTold
-        isTold = isTold && this.ends.at(places[at]!) === context.ends[i]
+    for (const [i, context] of contexts.entries()) {
+      const symbol = toPrefixSymbol(context.scope)
+      while (at < places.length && symbols[at] !== symbol) at++
+      const scope = this.#scopes.acquire(context.scope)
+      if (!this.#mark(places[at], at >= known, -scope - 1)) this.#scopes.release(scope)
+      for (const [k, block] of blocks[i]!.entries()) {
+        at = indexOfEnd(ends, context.ends[k]!, at + 1)
+        if (this.#mark(places[at], at >= known, block + 1)) this.#blocks.retain(block)
       }
       at += 1
     }
-    return isTold && this.#isAll(places, ends, marked)
   }
 
   /** Releases the blocks and scopes marked at a range of places. */
@@ -57,53 +52,22 @@ export class PromptMarks {
     }
   }
 
-  /** Reads the contexts of a prompt from the places of its prefixes. */
-  contextsAt(places: readonly number[]): SentContext[] {
-    const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
-    for (const place of places) {
-      const mark: Mark = this.marks.at(place)
-      if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], sizes: [], ends: [] })
-      const context = mark > 0 ? contexts.at(-1) : undefined
-      context?.blocks.push(this.#blocks.idOf(mark - 1))
-      context?.sizes.push(this.#blocks.sizes[mark - 1]!)
-      context?.ends.push(this.ends.at(place))
-    }
-    return contexts
-  }
-
   /** Returns the scope of a negative mark. */
   scopeOf(mark: Mark): ScopeId {
     return this.#scopes.idOf(-mark - 1)
   }
 
-  /** Returns whether exactly `marked` places have marks and all ends match. */
-  #isAll(places: readonly number[], ends: readonly number[], marked: number): boolean {
-    let count = 0
-    for (let at = 0; at < places.length; at++) {
-      if (this.ends.at(places[at]!) !== ends[at]) return false
-      if (this.marks.at(places[at]!) !== 0) count += 1
-    }
-    return count === marked
+  /** Marks a new place that has no mark yet. Returns whether it did. */
+  #mark(place: number | undefined, isNew: boolean, mark: Mark): boolean {
+    if (!isNew || place === undefined || this.marks.at(place) !== 0) return false
+    this.marks.set(place, mark)
+    return true
   }
+}
 
-  /** Marks the beginning of a scope if the place is new. Returns whether the place now marks that scope. */
-  #putScope({ scope }: SharedContext, place: number | undefined, isNew: boolean): boolean {
-    if (place === undefined) return false
-    const mark: Mark = this.marks.at(place)
-    if (isNew && mark === 0) this.marks.set(place, -this.#scopes.acquire(scope) - 1)
-    return isNew ? mark === 0 : mark < 0 && this.scopeOf(mark) === scope
-  }
-
-  /**
-   * Marks the end of a block if the place is new; otherwise releases it. Returns whether the place marks that block.
-   */
-  #putBlock(block: number, place: number | undefined, isNew: boolean): boolean {
-    const mark: Mark | undefined = place === undefined ? undefined : this.marks.at(place)
-    if (isNew && mark === 0) {
-      this.marks.set(place!, block + 1)
-      return true
-    }
-    this.#blocks.release(block)
-    return !isNew && mark === block + 1
-  }
+/** Returns the first index, from `from` on, of an end that is not before `end`. */
+function indexOfEnd(ends: readonly number[], end: number, from: number): number {
+  let at = from
+  while (at < ends.length && ends[at]! < end) at++
+  return at
 }

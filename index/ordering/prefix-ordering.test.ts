@@ -279,7 +279,7 @@ test('blocks that are given by number are as good as by name, and are let go of 
       const byNumber = new PrefixOrdering({ blocks, history: new HistoryWindow(1) })
       for (const [request, held] of play(new PrefixOrdering(), history)) {
         byName.insert(held, sizesOf(held), request)
-        const numbers = held.map((block, i) => blocks.acquireSized(block, sizesOf(held)[i]!))
+        const numbers = blocks.acquireAll(held, sizesOf(held))
         byNumber.insertNumbers(numbers, request, true)
         for (const number of numbers) blocks.release(number)
       }

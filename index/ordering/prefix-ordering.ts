@@ -104,7 +104,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
    * if a request that no longer held anything is stored again, which must not count as demand either.
    */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
-    const sequence = context.map((id, i) => this.#blocks.acquireSized(id, sizes[i]!))
+    const sequence = this.#blocks.acquireAll(context, sizes)
     this.insertNumbers(sequence, request, isAsked)
     for (const block of sequence) this.#blocks.release(block)
   }

@@ -1,5 +1,6 @@
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import { RepeatedQuestions } from './repeated-questions.ts'
 
 /** A replica to be checked. */
 interface HealthTarget {
@@ -21,8 +22,7 @@ export class HealthChecks<T extends HealthTarget> {
   readonly #targets: () => readonly T[]
   readonly #options: HealthCheckOptions
   readonly #isNeeded: () => boolean
-  /** when each is checked next; while it is being checked, never */
-  readonly #due = new WeakMap<T, number>()
+  readonly #questions = new RepeatedQuestions<T>((target) => this.#check(target))
   readonly #closing = new AbortController()
 
   /** `targets`: those there are now. `isNeeded`: while it returns false, all count as healthy, and none is asked. */
@@ -38,13 +38,7 @@ export class HealthChecks<T extends HealthTarget> {
     if (intervalMilliseconds <= 0) return
     const targets = this.#targets()
     for (const [i, target] of targets.entries()) {
-      const due = this.#due.get(target) ?? now + (i * intervalMilliseconds) / targets.length
-      this.#due.set(target, due)
-      if (now < due) continue
-      if (!this.#isNeeded()) {
-        target.health.note(true)
-        this.#due.set(target, now + intervalMilliseconds)
-      } else void this.#check(target, now)
+      void this.#questions.askAfter(intervalMilliseconds, target, now, (i * intervalMilliseconds) / targets.length)
     }
   }
 
@@ -53,22 +47,21 @@ export class HealthChecks<T extends HealthTarget> {
     this.#closing.abort()
   }
 
-  /** Checks a replica. It is due again an interval after this check began, or when it ends if that is later. */
-  async #check(target: T, now: number): Promise<void> {
-    this.#due.set(target, Number.POSITIVE_INFINITY)
-    const { intervalMilliseconds, timeoutMilliseconds } = this.#options
+  async #check(target: T): Promise<void> {
+    if (!this.#isNeeded()) {
+      target.health.note(true)
+      return
+    }
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), timeoutMilliseconds).unref()
+    const timer = setTimeout(() => late.abort(), this.#options.timeoutMilliseconds).unref()
     // `AbortSignal.any` would leave a reference at the long-lived signal with each check
     const stop = (): void => late.abort()
     this.#closing.signal.addEventListener('abort', stop)
     const answer = await askEngine(target.engine, { path: '/health' }, late.signal)
     this.#closing.signal.removeEventListener('abort', stop)
     clearTimeout(timer)
-    if (this.#closing.signal.aborted) return
     // an engine without this path (404), or with a protected one (401), is alive too
-    target.health.note(answer !== undefined && answer.status < 500)
-    this.#due.set(target, now + intervalMilliseconds)
+    if (!this.#closing.signal.aborted) target.health.note(answer !== undefined && answer.status < 500)
   }
 }
 

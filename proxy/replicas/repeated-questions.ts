@@ -15,9 +15,12 @@ export class RepeatedQuestions<T extends object> {
     this.#ask = ask
   }
 
-  /** Asks unless it was asked within `pause` milliseconds. Resolves when the question under way, if any, is answered. */
-  askAfter(pause: number, target: T, now: number): Promise<void> {
-    const asked = getOrMake(this.#asked, target, () => ({ at: Number.NEGATIVE_INFINITY, asking: undefined }))
+  /**
+   * Asks unless it was asked within `pause` milliseconds. Resolves when the question under way, if any, is answered.
+   * `first`: after how many milliseconds a target is asked that is new.
+   */
+  askAfter(pause: number, target: T, now: number, first = 0): Promise<void> {
+    const asked = getOrMake(this.#asked, target, () => ({ at: now + first - pause, asking: undefined }))
     if (asked.asking === undefined && now - asked.at >= pause) {
       asked.at = now
       asked.asking = this.#ask(target).then(() => {

@@ -22,7 +22,7 @@ const forms: readonly WriteBlock[] = [
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
 /** One that holds nothing, and never will. */
-const mirror = { maxRequests: 1, maxBlocks: 1, secret: 0, history: new HistoryWindow() }
+const mirror = { maxRequests: 1, maxBlocks: 1, history: new HistoryWindow() }
 
 /**
  * Reads prompts of common forms and decides about them, because V8 compiles functions and patterns when they are first used.

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { createEngineClient } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
@@ -72,5 +71,5 @@ export function createMirrors(): () => CacheMirror {
     history: new HistoryWindow(),
     average: new AverageDensity(),
   }
-  return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })
+  return () => new CacheMirror(shared)
 }

@@ -1,7 +1,6 @@
 import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
-import type { MirroredPrompt, SharedContext, SharedPrompt } from '#index/cache-event.ts'
-import type { BlockId, RequestId, ScopeId } from '#index/context-block.ts'
-import { Digests, digestBytes, packDigests } from '#index/digests.ts'
+import type { MirroredPrompt, SentContext } from '#index/cache-event.ts'
+import type { BlockId, Context, RequestId, ScopeId } from '#index/context-block.ts'
 import { isReuseReport } from '../../replicas/reports/reuse-report.ts'
 import { areWords, isWhole, pack, unpack } from './pack.ts'
 
@@ -61,6 +60,8 @@ const maxPromptBytes = 1 << 20
 const maxLength = 2 ** 31 - 1
 /** More blocks than a text that is still ordered may have, and more contexts. */
 const maxBlocks = 1 << 16
+/** Names of blocks that we made ourselves are digests, in base64url. */
+const digestBytes = 16
 /** A chat template may be a thousand times as long as the message. */
 const mostDensity = 1e6
 
@@ -111,16 +112,16 @@ export function writePrompt({ contexts, symbols, ends, length }: MirroredPrompt)
 }
 
 /** Decodes a prompt. Returns undefined if it is invalid. */
-export function readPrompt(bytes: Buffer): SharedPrompt | undefined {
+export function readPrompt(bytes: Buffer): MirroredPrompt | undefined {
   if (bytes.length > maxPromptBytes) return undefined
   const [length, symbols, ends, packed] = unpack(bytes, 4) ?? []
   if (!isLength(length) || !Array.isArray(packed) || packed.length > maxBlocks) return undefined
   if (!areNumbers(symbols) || !areEnds(ends, length) || symbols.length !== ends.length) return undefined
   const contexts = packed.map((context) => readContext(context, length))
-  return contexts.includes(undefined) ? undefined : { contexts: contexts as SharedContext[], symbols, ends, length }
+  return contexts.includes(undefined) ? undefined : { contexts: contexts as SentContext[], symbols, ends, length }
 }
 
-function readContext(packed: unknown, length: number): SharedContext | undefined {
+function readContext(packed: unknown, length: number): SentContext | undefined {
   const [scope, named, sizes, ends] = Array.isArray(packed) ? packed : []
   const blocks = readBlocks(named)
   if (typeof scope !== 'string' || !blocks || !areNumbers(sizes) || !areEnds(ends, length)) return undefined
@@ -128,8 +129,21 @@ function readContext(packed: unknown, length: number): SharedContext | undefined
   return { scope: scope as ScopeId, blocks, sizes, ends }
 }
 
-function readBlocks(named: unknown): SharedContext['blocks'] | undefined {
-  if (Buffer.isBuffer(named)) return named.length % digestBytes === 0 ? new Digests(named) : undefined
+/** Returns the digests that these names are, one after another; undefined if one of them is none. */
+function packDigests(names: Context): Buffer | undefined {
+  const digests = names.map((name) => Buffer.from(name, 'base64url'))
+  const areDigests = digests.every(
+    (bytes, i) => bytes.length === digestBytes && bytes.toString('base64url') === names[i],
+  )
+  return areDigests ? Buffer.concat(digests) : undefined
+}
+
+function readBlocks(named: unknown): Context | undefined {
+  if (Buffer.isBuffer(named) && named.length % digestBytes === 0) {
+    return Array.from({ length: named.length / digestBytes }, (_, i) => {
+      return named.toString('base64url', i * digestBytes, (i + 1) * digestBytes) as BlockId
+    })
+  }
   const areNames = Array.isArray(named) && named.every((name) => typeof name === 'string')
   return areNames ? (named as BlockId[]) : undefined
 }

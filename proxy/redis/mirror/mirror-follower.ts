@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { SharedPrompt } from '#index/cache-event.ts'
+import type { MirroredPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { MirrorListener } from '#index/mirror/mirror-listener.ts'
@@ -141,7 +141,7 @@ export class MirrorFollower implements MirrorListener {
     return held.cachedLength === heldLength && this.#tokens.reportedOf(request) === reportedTokens
   }
 
-  #share(record: MirrorRecord, prompt: SharedPrompt | undefined, takesHeld = true): void {
+  #share(record: MirrorRecord, prompt: MirroredPrompt | undefined, takesHeld = true): void {
     const { request, tokensPerCharacter, reportedTokens } = record
     const heldLength = takesHeld ? record.heldLength : undefined
     this.#mute(() => this.#mirror.apply({ type: 'shared', request, prompt, heldLength, tokensPerCharacter }))
