@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
+from reprise_reuse.disk.messages import DiskFile, TierOrders, TierReport, digest_of
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Catalogue, Found, Segment
 
@@ -33,7 +33,7 @@ class DiskSegments:
         self._fetched: Counter[int] = Counter()
         self._written: Counter[int] = Counter()
 
-    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: DiskOrders) -> bool:
+    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: TierOrders) -> bool:
         """Starts reading segments that are only on disk. Returns whether all obtainable segments are in memory."""
         if asked.fetching:
             return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
@@ -47,13 +47,13 @@ class DiskSegments:
                 asked.fetching.append(segment)
         return not asked.fetching
 
-    def write(self, changed: Iterable[Segment], step: DiskOrders) -> None:
+    def write(self, changed: Iterable[Segment], step: TierOrders) -> None:
         """Has segments written whose rows are new, if there is a disk."""
         if self._catalogue.has_disk:
             # if memory is short, segments stored first may have been evicted again
             step.writes += [file_of(one) for one in changed if one.slots is not None]
 
-    def heard(self, report: DiskReport, step: DiskOrders) -> int:
+    def heard(self, report: TierReport, step: TierOrders) -> int:
         """Processes what workers have restored, read, written and lost. Returns how many segments were lost."""
         if report.unused_bytes:
             self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))

@@ -8,9 +8,8 @@ import numpy as np
 
 from reprise_reuse.costs import Costs
 from reprise_reuse.disk.disk_segments import Asked, file_of, segment_of
-from reprise_reuse.disk.messages import DiskFile, DiskReport
+from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, TierOrders, TierReport
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
-from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE
 from reprise_reuse.segments import Catalogue, Found, Grams, Segment
 from reprise_reuse.segments.cut import SHORTEST
@@ -69,7 +68,7 @@ class RemoteSegments:
     def __init__(self, catalogue: Catalogue, row_bytes: int, *, is_used: bool) -> None:
         """row_bytes: what a token takes on a rank; is_used: whether there is a store"""
         self._catalogue, self._row_bytes, self._is_used = catalogue, row_bytes, is_used
-        self._orders = RemoteOrders()
+        self._orders = TierOrders()
         # what requests' lookups have found; None: they are not answered yet
         self._found: dict[str, list[Segment] | None] = {}
         self._key, self._byte = Pace(), Pace()
@@ -149,7 +148,7 @@ class RemoteSegments:
             if len(segment) >= SHORTEST and (is_new or segment.audience is None) and is_wanted:
                 self._shared[segment.name] = segment, audience
 
-    def heard(self, report: DiskReport) -> None:
+    def heard(self, report: TierReport) -> None:
         """Processes what workers have found, and what that took."""
         figures = report.figures
         self._key.measured(figures["remote_seconds", "lookup"], figures["remote", "keys"])
@@ -163,10 +162,10 @@ class RemoteSegments:
                 if found is not None:
                     self._hits += _NEWS * (bool(found) - self._hits)
 
-    def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
+    def take_orders(self, *, is_reset: bool) -> TierOrders | None:
         """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
         self._order_writes()
-        orders, self._orders = self._orders, RemoteOrders()
+        orders, self._orders = self._orders, TierOrders()
         orders.is_reset = is_reset
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
 

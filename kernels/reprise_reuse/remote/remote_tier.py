@@ -12,10 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile
+from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, TierReport
 from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
-from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
 from reprise_reuse.segments import Grams
 from reprise_reuse.stores.store import Store, Value
@@ -89,12 +88,6 @@ class RemoteTier:
         self._note_unwritten(file)
         return False
 
-    def take_unwritten(self) -> set[int]:
-        """Returns the names of the segments that were not written since the last call."""
-        with self._lock:
-            unwritten, self._unwritten = self._unwritten, set()
-        return unwritten
-
     def start_read(self, file: RemoteFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
         self._reads.start(file, file.seconds, file.silence)
@@ -112,11 +105,12 @@ class RemoteTier:
         """Returns what was found since the last call, by request; None for lookups that failed or took too long."""
         return [(lookup.request, found) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
-    def take_figures(self) -> Counter[tuple[str, str]]:
-        """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
+    def report(self, report: TierReport) -> None:
+        """Adds what was counted since the last call, as `remote`, `remote_bytes` and `remote_seconds`, and not written."""
         with self._lock:
-            figures, self._figures = self._figures, Counter()
-        return figures
+            report.figures.update(self._figures)
+            report.unshared |= self._unwritten
+            self._figures, self._unwritten = Counter(), set()
 
     def close(self) -> None:
         """Leaves unwritten what is queued: others have computed it, or will."""

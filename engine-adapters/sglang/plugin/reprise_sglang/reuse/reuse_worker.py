@@ -10,10 +10,9 @@ import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskOrders, DiskReport
+from reprise_reuse.disk.messages import TierOrders, TierReport
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
-from reprise_reuse.remote.messages import RemoteOrders
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation, LayerRotations
@@ -30,7 +29,7 @@ from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
 
 
 @dataclass
-class Report(DiskReport):
+class Report(TierReport):
     """What happened since the report was last taken."""
 
     faults: Counter[str] = field(default_factory=Counter)
@@ -125,7 +124,7 @@ class ReuseWorker:
         """Compares an answer's first token with full attention's, which takes as long as a cold prefill."""
         report_check(self, check, self._faults)
 
-    def tend(self, orders: DiskOrders, remote: RemoteOrders | None) -> None:
+    def tend(self, orders: TierOrders, remote: TierOrders | None) -> None:
         """Drops files, starts reads and lookups, puts what was read into host memory, and queues writes."""
         self.tiers.tend(orders, remote, self.report)
         self.tiers.write(orders, remote)

@@ -13,7 +13,7 @@ import torch
 from sglang.srt.mem_cache.common import match_kv_cache
 
 from reprise_reuse.disk.disk_segments import DiskSegments
-from reprise_reuse.disk.messages import DiskOrders
+from reprise_reuse.disk.messages import TierOrders
 from reprise_reuse.pieces import Check, Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, make_claim, piece_of, why_unclaimed
 from reprise_reuse.prompts.storing import Computed, Storing
@@ -55,7 +55,7 @@ class Reuser:
         """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
         self._metrics = metrics
         self._worker, self._table, self._settings, self._work = worker, pool, settings, work
-        self._catalogue, self._disk, self._remote, self._orders = catalogue, disk, remote, DiskOrders()
+        self._catalogue, self._disk, self._remote, self._orders = catalogue, disk, remote, TierOrders()
         self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
         self._logger = logger
         self.refusal: str | None = None
@@ -140,7 +140,7 @@ class Reuser:
 
     def _tend(self) -> None:
         """Has disk and store work, and hears what became of it."""
-        orders, self._orders = self._orders, DiskOrders()
+        orders, self._orders = self._orders, TierOrders()
         orders.dropped_files += self._catalogue.take_dropped_files()
         self._worker.tend(orders, self._remote.take_orders(is_reset=orders.is_reset))
         self._hear()
