@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reprise_reuse.costs import Costs, pairs_of
+from reprise_reuse.costs import Costs, RowWork, pairs_of
 from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
 from reprise_reuse.pieces import Piece
 from reprise_reuse.segments import Found
 from reprise_reuse.segments.segment import gaps
-from reprise_reuse.work import RowWork
 
 QUESTION_TOKENS = 64
 """at most this many tokens represent the question"""

@@ -106,7 +106,7 @@ class RemoteTier:
         return [(lookup.request, found) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
     def report(self, report: TierReport) -> None:
-        """Adds what was counted since the last call, as `remote`, `remote_bytes` and `remote_seconds`, and not written."""
+        """Adds what was counted since the last call (`remote`, `remote_bytes`, `remote_seconds`), and not written."""
         with self._lock:
             report.figures.update(self._figures)
             report.unshared |= self._unwritten

@@ -5,9 +5,8 @@ from typing import Any, Protocol
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_reuse.pieces import Check
-from reprise_reuse.rows.cache_slots import as_blocks
-from reprise_reuse.rows.clock import Clock
+from reprise_reuse.device import Clock
+from reprise_reuse.pieces import Check, as_blocks
 from reprise_reuse.rows.engine_parts import Attend, Forward
 from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
 from reprise_reuse.rows.faults import Faults, Report

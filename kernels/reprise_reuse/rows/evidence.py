@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
+from reprise_reuse.device import to_device
 from reprise_reuse.pieces import Load
 from reprise_reuse.question_attention import QuestionAttention, SplitQuestionAttention
 from reprise_reuse.rows.engine_parts import Attend, Forward, InPlace, Layout
-from reprise_reuse.to_device import to_device
 
 if TYPE_CHECKING:
     from reprise_reuse.rows.captured_passes import CapturedPasses

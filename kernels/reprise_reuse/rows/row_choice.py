@@ -11,13 +11,11 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from reprise_reuse.device import DeviceFlags, to_device
 from reprise_reuse.methods import METHODS, Evidence, choose
-from reprise_reuse.pieces import Load, Piece
-from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
-from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.pieces import Load, Piece, as_blocks, cache_slots
 from reprise_reuse.rows.evidence import PromptPages, attention_of_questions
 from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
-from reprise_reuse.to_device import to_device
 
 
 @dataclass

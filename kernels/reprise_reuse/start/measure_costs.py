@@ -9,15 +9,13 @@ import numpy as np
 import torch
 
 from reprise_reuse.costs import Costs, Forward, fit
+from reprise_reuse.device import Clock
 from reprise_reuse.methods import METHODS
-from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
-from reprise_reuse.rows.cache_slots import cache_slots
-from reprise_reuse.rows.clock import Clock
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, cache_slots
 from reprise_reuse.rows.engine_parts import Requests
 from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.rows.row_pass import compute_rows
-from reprise_reuse.start.prove_reuse import two_requests
-from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
+from reprise_reuse.start.prove_reuse import NotProvenError, ProvedWorker, two_requests
 
 Measured = TypeVar("Measured", bound=tuple)
 

@@ -1,15 +1,39 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
 from logging import Logger
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from reprise_reuse.host_store import Rows
-from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
-from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
+from reprise_reuse.costs import Costs
+from reprise_reuse.host_store import HostStore, Rows
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, as_blocks, cache_slots
+from reprise_reuse.rows.compare_answers import Checking
 from reprise_reuse.rows.evidence import as_rows, attend_over
-from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
+from reprise_reuse.rows.faults import FailedLoads
+from reprise_reuse.rows.stored_rows import StoredRows
+
+
+class NotProvenError(Exception):
+    """What this engine computes for reuse is not what it computes itself; the message says how it differs."""
+
+
+class ProvedWorker(Checking, Protocol):
+    """Fills rows of loads, and keeps rows in host memory."""
+
+    layout: Any
+    """with `rounding`: how far a number in the pages may be from the one computed, relative to it"""
+    longest: int
+    """tokens of the longest prompt"""
+    store: HostStore
+    stored: StoredRows
+    costs: Costs
+    failed: FailedLoads
+
+    def load_now(self, load: Load) -> None:
+        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
+
 
 _OWNER = -2
 _SHIFT = 7

@@ -1,7 +1,7 @@
 """Where requests are in the tree, from facts alone."""
 
 from reprise_callbacks import Cleared
-from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted
+from reprise_sglang.reporting.cache_reporter import ROOT, Anchored, Evicted
 from reprise_sglang.reporting.request_places import RequestPlaces
 
 

@@ -10,7 +10,7 @@ from reprise_hotness.tracker import HotnessTracker
 from reprise_sglang.hotness.component import HotFullComponent
 from reprise_sglang.hotness.promotion import Limits, Promotion, plan_promotions
 from reprise_sglang.hotness.settings import HotnessSettings
-from reprise_sglang.reporting.cache_facts import ROOT, Promoted
+from reprise_sglang.reporting.cache_reporter import ROOT, Promoted
 from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
 
@@ -173,7 +173,7 @@ class HotRadixCache(ReportingRadixCache):
     def _see_promoted(self, node_id: int) -> None:
         path = self._path_to(node_id)
         parent = path[-2].node_id if len(path) > 1 else ROOT
-        self._reporter.promoted(Promoted(node_id, parent, path[-1].path_end))
+        self._reporter.tell(Promoted(node_id, parent, path[-1].path_end))
 
     def _discard(self, leaf: int) -> None:
         """Evicts a cold leaf without copying it; if the host already has it, it stays there."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Lengths, Promoted, Refound
+from reprise_sglang.reporting.cache_reporter import ROOT, Anchored, Evicted, Lengths, Promoted, Refound
 
 _MOST_ASLEEP = 65_536
 """host nodes for which the requests that ended there are remembered"""

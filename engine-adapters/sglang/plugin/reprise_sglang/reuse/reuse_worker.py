@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.device import Clock
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import TierOrders, TierReport
 from reprise_reuse.host_store import HostStore, RowShape
@@ -16,7 +17,6 @@ from reprise_reuse.pieces import Check, Load, Save
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation, LayerRotations
-from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.faults import FailedLoads, Faults
@@ -42,7 +42,7 @@ class Report(TierReport):
 
 class ReuseWorker:
     """
-    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.start.proved_worker`).
+    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.start.prove_reuse`).
 
     SGLang's scheduler has allocated the slots of the whole prompt and computes what was not filled, so that nothing has
     to be taken back if a load fails.

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from sglang.srt.mem_cache.common import match_kv_cache
 
+from reprise_reuse.costs import RowWork
 from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.messages import TierOrders
 from reprise_reuse.pieces import Check, Load
@@ -21,7 +22,6 @@ from reprise_reuse.prompts.users import may_reuse, store_of
 from reprise_reuse.prompts.wishes import read_wish
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found, Segment
-from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
 from reprise_sglang.reuse.reuse_worker import ReuseWorker

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from sglang.srt.runtime_context import get_observability
 
+from reprise_reuse.costs import RowWork, even_keys_of
 from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
@@ -18,9 +19,7 @@ from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
-from reprise_reuse.start.prove_reuse import prove_reuse
-from reprise_reuse.start.proved_worker import NotProvenError
-from reprise_reuse.work import RowWork, even_keys_of
+from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
 from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
