@@ -5,11 +5,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-from reprise_reuse.preprocess.corpus import read_corpus
-from reprise_reuse.preprocess.engine import HttpEngine, Prompt
-from reprise_reuse.preprocess.errors import FailedError, UnusableError
+from reprise_reuse.preprocess.engine import HttpEngine
 from reprise_reuse.preprocess.leases import Leases
 from reprise_reuse.preprocess.options import make_parts, read_options
+from reprise_reuse.preprocess.prompts import FailedError, Prompt, UnusableError, read_corpus
 from reprise_reuse.preprocess.run import Done, Outcome, preprocess
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile, TierOrders, TierReport, digest_of
+from reprise_reuse.disk.messages import DiskFile, ReuseReport, TierOrders, digest_of
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Catalogue, Found, Segment
 
@@ -53,7 +53,7 @@ class DiskSegments:
             # if memory is short, segments stored first may have been evicted again
             step.writes += [file_of(one) for one in changed if one.slots is not None]
 
-    def heard(self, report: TierReport, step: TierOrders) -> int:
+    def heard(self, report: ReuseReport, step: TierOrders) -> int:
         """Processes what workers have restored, read, written and lost. Returns how many segments were lost."""
         if report.unused_bytes:
             self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))

@@ -72,8 +72,8 @@ class TierOrders:
 
 
 @dataclass
-class TierReport:
-    """What became of it; of several ranks, added up."""
+class ReuseReport:
+    """What became of it, and of loads; of several ranks, added up."""
 
     fetched: Counter[int] = field(default_factory=Counter)
     """how many ranks have finished fetching each of these segments from disk, successfully or not"""
@@ -96,3 +96,9 @@ class TierReport:
     """segments that some rank has not written to a shared store: it failed or did not keep up"""
     figures: Counter[tuple[str, str]] = field(default_factory=Counter)
     """what was done and what it took, by (what, kind)"""
+    faults: Counter[str] = field(default_factory=Counter)
+    """faults that were contained, by what failed"""
+    refusals: list[str] = field(default_factory=list)
+    """why nothing is reused any more"""
+    divergences: list[float] = field(default_factory=list)
+    """of checked answers from full attention's"""

@@ -5,9 +5,9 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from reprise_reuse.preprocess.engine import Prompt
-from reprise_reuse.preprocess.errors import FailedError
+from reprise_reuse.preprocess.prompts import FailedError, Prompt
 from reprise_reuse.stores.store import Store
 
 _DONE = b"done"
@@ -78,24 +78,27 @@ class Leases:
         self._held = (name, until) if is_taken else None
         return is_taken
 
-    def _read(self, name: str) -> bytes | None:
-        try:
-            value = self._store.get([name])[0]
-            return None if value is None else bytes(value)
-        except Exception as error:
-            raise FailedError(f"--share: {error}") from error
+    def _read(self, name: str) -> bytes:
+        with _named():
+            return bytes(self._store.get([name])[0] or b"null")
 
     def _write(self, name: str, value: bytes) -> None:
-        try:
+        with _named():
             self._store.put(name, value)
-        except Exception as error:
-            raise FailedError(f"--share: {error}") from error
 
 
-def _end_of(state: bytes | None) -> float:
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise FailedError(f"--share: {error}") from error
+
+
+def _end_of(state: bytes) -> float:
     """Returns when a lease ends; in the past if there is none."""
     try:
-        return float(json.loads(state or b"null")[1])
+        return float(json.loads(state)[1])
     except (ValueError, TypeError, LookupError):
         return 0.0
 

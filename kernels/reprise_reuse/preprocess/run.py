@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reprise_reuse.preprocess.engine import Prompt
-from reprise_reuse.preprocess.errors import RefusedError, UnusableError
-from reprise_reuse.preprocess.windows import Window
+from reprise_reuse.preprocess.engine import RefusedError
+from reprise_reuse.preprocess.prompts import Prompt, UnusableError
 
 
 class Done:
@@ -56,20 +55,6 @@ class Done:
         return hashlib.blake2b(self._key + b"\0" + str(prompt).encode(), digest_size=16).hexdigest()
 
 
-def prompts_of(windows: Iterable[Window], template: str, system: str, *, keeps_last: bool = False) -> list[Prompt]:
-    """Returns the prompts of the windows, without duplicates; each document replaces `{}` in the template.
-
-    keeps_last  only a window's last document is to be kept, as computed behind the others (FusionRAG, equation 10)
-    """
-    prompts: dict[str, Prompt] = {}
-    for window in windows:
-        *others, last = (template.replace("{}", document) for document in window)
-        front = system + "".join(others)
-        prompt = Prompt(front, last) if keeps_last else Prompt("", front + last)
-        prompts.setdefault(str(prompt), prompt)
-    return list(prompts.values())
-
-
 @dataclass
 class Outcome:
     """What became of the prompts that were not done yet."""
@@ -82,11 +67,9 @@ class Outcome:
 
 
 def preprocess(
-    prompts: Sequence[Prompt],
-    compute: Callable[[Prompt], None],
-    done: Done,
+    prompts: Sequence[Prompt], compute: Callable[[Prompt], None], done: Done,
     say: Callable[[int, int], None] = lambda done, of: None,
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Computes every prompt that is not done yet. Goes on after those that the engine refuses.
 
     compute  has an engine compute a prompt with full attention, so that its segments are stored or averaged

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, TierReport
+from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, ReuseReport
 from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
@@ -105,7 +105,7 @@ class RemoteTier:
         """Returns what was found since the last call, by request; None for lookups that failed or took too long."""
         return [(lookup.request, found) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
-    def report(self, report: TierReport) -> None:
+    def report(self, report: ReuseReport) -> None:
         """Adds what was counted since the last call (`remote`, `remote_bytes`, `remote_seconds`), and not written."""
         with self._lock:
             report.figures.update(self._figures)

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskFile, TierOrders, TierReport
+from reprise_reuse.disk.messages import DiskFile, ReuseReport, TierOrders
 from reprise_reuse.disk.segment_file import State
 from reprise_reuse.host_store import HostStore
 from reprise_reuse.remote.remote_tier import RemoteTier
@@ -35,7 +35,7 @@ class Tiers:
         self._disk, self._remote, self._logger = disk, remote, logger
         self._rows = [None if tier is None else TierRows(tier, store, logger) for tier in (disk, remote)]
 
-    def restore(self, report: TierReport) -> None:
+    def restore(self, report: ReuseReport) -> None:
         """Reports the segments that an earlier run of the engine left on disk; none if they cannot be listed."""
         if self._disk is not None:
             try:
@@ -44,7 +44,7 @@ class Tiers:
                 self._logger.exception("reprise: no segments are restored from disk")
             report.unused_bytes = self._disk.unused_bytes
 
-    def tend(self, orders: TierOrders, remote: TierOrders | None, report: TierReport) -> None:
+    def tend(self, orders: TierOrders, remote: TierOrders | None, report: ReuseReport) -> None:
         """Drops files, starts reads and lookups, and puts what was read into its slots."""
         remote = remote or TierOrders()
         for rows, of_tier in zip(self._rows, (orders, remote), strict=True):
@@ -61,7 +61,7 @@ class Tiers:
             for file in of_tier.writes if rows is not None and of_tier is not None else ():
                 rows.write(file)
 
-    def report(self, report: TierReport) -> None:
+    def report(self, report: ReuseReport) -> None:
         """Adds what was written, refused and not written since the last call."""
         for tier in (self._disk, self._remote):
             if tier is not None:
@@ -90,7 +90,7 @@ class TierRows:
         self._outdated: set[int] = set()
         self._is_given_up = False
 
-    def tend(self, step: TierOrders, report: TierReport) -> None:
+    def tend(self, step: TierOrders, report: ReuseReport) -> None:
         """Drops files, starts reads, and puts finished reads into their slots."""
         if step.is_reset:
             self._renew()

@@ -6,10 +6,11 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from reprise_reuse.device import Clock
+from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.pieces import Check, as_blocks
 from reprise_reuse.rows.engine_parts import Attend, Forward
-from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
-from reprise_reuse.rows.faults import Faults, Report
+from reprise_reuse.rows.evidence import PromptPages, attend_over, attend_to_rows, of_head
+from reprise_reuse.rows.faults import Faults
 
 _PART = 256
 """queries of one head whose weights are held at the same time"""
@@ -24,7 +25,7 @@ class Checking(Protocol):
     forward: Forward
     pages: PromptPages
     clock: Clock
-    report: Report
+    report: ReuseReport
 
 
 def report_check(worker: Checking, check: Check, faults: Faults) -> None:
@@ -53,12 +54,8 @@ def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None
     at = torch.arange(length, device=worker.device)
 
     def over_pages(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
-        keys, values = worker.pages.rows_of(layer, blocks, 0, length)
-        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
-        attended = attend_over(
-            q, *given, scale=worker.pages.scale, sees=sight.sees(at[-1:], at), sinks=sight.sinks
-        )  # fmt: skip
-        output.copy_(attended[1].view(output.shape))
+        sees = worker.pages.sights[layer].sees(at[-1:], at)
+        attend_to_rows(worker.pages, layer, q, worker.pages.rows_of(layer, blocks, 0, length), sees, output)
 
     reused = worker.forward.answer(tokens[-1:], at[-1:], over_pages)
     full = worker.forward.answer(tokens, at, attend_in_full(worker))

@@ -119,17 +119,10 @@ def to_passes(rows: torch.Tensor, counts: Sequence[int], most_runs: int) -> Iter
     """
     device = rows.device
     of_request = torch.repeat_interleave(torch.arange(len(counts), device=device), torch.tensor(counts, device=device))
-    begins = _begin_runs(rows)
-    begins[1:] |= of_request[1:] != of_request[:-1]
+    begins = torch.ones(len(rows), dtype=torch.bool, device=device)
+    begins[1:] = (rows[1:] != rows[:-1] + 1) | (of_request[1:] != of_request[:-1])
     starts = torch.cat((begins.nonzero().flatten(), torch.tensor([len(rows)], device=device)))
     for first in range(0, len(starts) - 1, most_runs):
         of_pass = starts[first : first + most_runs + 1]
         begin, end = int(of_pass[0]), int(of_pass[-1])
         yield Runs(rows[begin:end], begin, (of_pass - begin).int(), of_request[of_pass[:-1]])
-
-
-def _begin_runs(rows: torch.Tensor) -> torch.Tensor:
-    """Returns which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
-    begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    begins[1:] = rows[1:] != rows[:-1] + 1
-    return begins

@@ -243,6 +243,19 @@ def attend_over(
     return weights, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
 
 
+def attend_to_rows(
+    prompt: PromptPages, layer: int, q: torch.Tensor, rows: tuple[torch.Tensor, torch.Tensor], sees: torch.Tensor,
+    output: torch.Tensor,
+) -> None:  # fmt: skip
+    """Computes a layer's attention over a request's keys and values [m, heads, size], of queries that `sees` [n, m]."""
+    keys, values = rows
+    attended = attend_over(
+        q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=prompt.scale, sees=sees,
+        sinks=prompt.sights[layer].sinks,
+    )  # fmt: skip
+    output.copy_(attended[1].view(output.shape))
+
+
 def of_head(sinks: torch.Tensor | None, head: int, heads: int) -> torch.Tensor | None:
     """Returns the sinks of the queries that read one of `heads` heads of keys and values."""
     return None if sinks is None else sinks.view(heads, -1)[head]

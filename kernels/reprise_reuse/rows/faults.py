@@ -1,27 +1,13 @@
 """Counts contained faults, ends reuse if they keep coming, and collects the loads that failed."""
 
-from collections import Counter
 from collections.abc import Sequence
 from logging import Logger
-from typing import Protocol
 
+from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.pieces import Load
 
 _OF_A_FAULT = 10
 _MOST = 3 * _OF_A_FAULT
-
-
-class Report(Protocol):
-    """What a worker reports."""
-
-    faults: Counter[str]
-    """by what failed"""
-    refusals: list[str]
-    """why nothing is reused any more"""
-    divergences: list[float]
-    """of checked answers"""
-    figures: Counter[tuple[str, str]]
-    """by (what, kind)"""
 
 
 class Faults:
@@ -31,7 +17,7 @@ class Faults:
         self._logger = logger
         self._score = 0
 
-    def happened(self, what: str, says: str, report: Report) -> None:
+    def happened(self, what: str, says: str, report: ReuseReport) -> None:
         """Logs the exception being handled, and counts it as `what`; repeated, it becomes a refusal in the report."""
         if self._score > _MOST:
             return

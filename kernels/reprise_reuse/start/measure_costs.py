@@ -54,10 +54,10 @@ def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks
     here, there = two_requests(groups, half)
 
     def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
+        return rows, _shortest(worker, lambda: _compute(worker, tokens, rows, here, block_size))[0]
 
     def prefill(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        return rows, _seconds(worker, lambda: _prefill(worker, tokens, rows, here, block_size))
+        return rows, _shortest(worker, lambda: _prefill(worker, tokens, rows, here, block_size))[0]
 
     _, least = forward(np.arange(1))
     # few rows anywhere show what keys and runs cost, in a fraction of a prefill's time
@@ -154,8 +154,8 @@ def _measure_load(
         worker.stored.save(Save(tokens, here, pieces))
     try:
         asked = max(0, size - _QUESTION)
-        of_pages = _phases(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
-        of_host = _phases(worker, lambda: worker.load_now(_load(tokens, there, on_host, asked)))
+        _, *of_pages = _shortest(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
+        _, *of_host = _shortest(worker, lambda: worker.load_now(_load(tokens, there, on_host, asked)))
     finally:
         worker.store.forget(torch.from_numpy(slots))
     return Loaded(size, of_pages[0], of_host[0], min(of_pages[1], of_host[1]))
@@ -185,44 +185,21 @@ def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks:
     worker.forward.compute(opened.tokens[at], at, requests)
 
 
-def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:
-    """Returns the shortest time of a run."""
+def _shortest(worker: ProvedWorker, run: Callable[[], object]) -> list[float]:
+    """Returns the shortest times of a run, of its filling and of its question: of a few, after one that compiles.
 
-    def timed() -> list[float]:
-        began = time.perf_counter()
-        run()
-        _end(worker)
-        return [time.perf_counter() - began]
-
-    return _shortest(worker, timed)[0]
-
-
-def _phases(worker: ProvedWorker, load: Callable[[], object]) -> list[float]:
-    """Returns the shortest times of a load's filling and of its question."""
-
-    def timed() -> list[float]:
-        worker.clock = Clock(worker.device)
-        load()
-        _end(worker)
-        phases = worker.clock.take()
-        return [phases["filling"], phases["question"]]
-
-    shortest = _shortest(worker, timed)
-    worker.clock = Clock(worker.device)
-    return shortest
-
-
-def _shortest(worker: ProvedWorker, timed: Callable[[], list[float]]) -> list[float]:
-    """Returns the shortest of a few times, after one that compiles; the mean over tensor-parallel ranks.
-
-    All ranks must compute the same slices.
+    They are the mean over tensor-parallel ranks: all must compute the same slices.
     """
-    _, *taken = (timed() for _ in range(_RUNS + 1))
-    own = torch.tensor([min(times) for times in zip(*taken, strict=True)], dtype=torch.float32, device=worker.device)
+    taken = []
+    for _ in range(_RUNS + 1):
+        worker.clock, began = Clock(worker.device), time.perf_counter()
+        run()
+        if worker.device.type == "cuda":
+            torch.cuda.synchronize(worker.device)
+        seconds, phases = time.perf_counter() - began, worker.clock.take()
+        taken.append((seconds, phases["filling"], phases["question"]))
+    worker.clock = Clock(worker.device)
+    shortest = [min(times) for times in zip(*taken[1:], strict=True)]
+    own = torch.tensor(shortest, dtype=torch.float32, device=worker.device)
     # a time of nothing would be no measurement
     return (worker.pages.sum_over_ranks(own) / worker.pages.ranks).clamp(min=1e-9).tolist()
-
-
-def _end(worker: ProvedWorker) -> None:
-    if worker.device.type == "cuda":
-        torch.cuda.synchronize(worker.device)

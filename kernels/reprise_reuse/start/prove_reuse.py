@@ -10,7 +10,7 @@ from reprise_reuse.costs import Costs
 from reprise_reuse.host_store import HostStore, Rows
 from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, as_blocks, cache_slots
 from reprise_reuse.rows.compare_answers import Checking
-from reprise_reuse.rows.evidence import as_rows, attend_over
+from reprise_reuse.rows.evidence import as_rows, attend_to_rows
 from reprise_reuse.rows.faults import FailedLoads
 from reprise_reuse.rows.stored_rows import StoredRows
 
@@ -168,9 +168,7 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
         for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines, _rounding(worker)))
-        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
-        attended = attend_over(q, *given, scale=worker.pages.scale, sees=sight.sees(at, every), sinks=sight.sinks)
-        output.copy_(attended[1].view(output.shape))
+        attend_to_rows(worker.pages, layer, q, (keys, values), worker.pages.sights[layer].sees(at, every), output)
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):

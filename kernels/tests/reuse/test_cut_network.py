@@ -15,7 +15,7 @@ import pytest
 import torch
 from test_stores import Master, MiB, mooncake_or_skip, wait_for
 
-from reprise_reuse.disk.messages import Lookup, RemoteFile, TierReport, digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import store_calls
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
@@ -88,7 +88,7 @@ def found(tier: RemoteTier, seed: int, silence: float = 0.0) -> list[object] | N
 
 
 def unwritten(tier: RemoteTier) -> set[int]:
-    tier.report(report := TierReport())
+    tier.report(report := ReuseReport())
     return report.unshared
 
 

@@ -69,11 +69,11 @@ def what_lacks(seams: Seams) -> str | None:
             missing.append(str(error))
             continue
         for name, parameters in named.items():
-            found = getattr(owner, name, None)
+            found, full = getattr(owner, name, None), f"{owner.__name__}.{name}"
             if callable(found):
                 # `signature` sees through a decorator that keeps the signature
                 known = inspect.signature(found).parameters
-                missing += [f"{parameter} of {name}" for parameter in parameters if parameter not in known]
+                missing += [f"{parameter} of {full}" for parameter in parameters if parameter not in known]
             else:
-                missing.append(f"{path}.{name}")
+                missing.append(full)
     return f"This SGLang lacks {', '.join(missing)}." if missing else None

@@ -23,8 +23,9 @@ class HeldRequests:
     """
 
     def __init__(self, slots: int) -> None:
+        # the last used last
         self._slot_of: dict[str, int] = {}
-        self._name_of: list[str | None] = [None] * slots
+        self._free = list(range(slots))
         self._step = 0
         self._seen = np.zeros(slots, dtype=np.int64)
         self._length = np.zeros(slots, dtype=np.int64)
@@ -45,7 +46,7 @@ class HeldRequests:
         asking = [row for row, ratio in enumerate(ratios) if ratio is not None]
         known = [row for row in asking if names[row] in self._slot_of]
         for row in known:
-            slot = slots[row] = self._slot_of[names[row]]
+            slot = slots[row] = self._slot_of[names[row]] = self._slot_of.pop(names[row])
             if self._seen[slot] != self._step - 1 or self._length[slot] != lengths[row] - 1:
                 self._begin(slot, ratios[row])
             self._seen[slot] = self._step
@@ -53,7 +54,7 @@ class HeldRequests:
             slot = self._take()
             if slot is None:
                 break
-            self._slot_of[names[row]], self._name_of[slot] = slot, names[row]
+            self._slot_of[names[row]] = slot
             self._begin(slot, ratios[row])
             slots[row], self._seen[slot] = slot, self._step
         held = slots != NONE
@@ -62,13 +63,10 @@ class HeldRequests:
 
     def _take(self) -> int | None:
         """Takes the slot that was used least recently; None if all are used in this step."""
-        slot = int(self._seen.argmin())
-        if self._seen[slot] == self._step:
-            return None
-        name = self._name_of[slot]
-        if name is not None:
-            del self._slot_of[name]
-        return slot
+        if self._free:
+            return self._free.pop(0)
+        name, slot = next(iter(self._slot_of.items()), (None, None))
+        return None if name is None or self._seen[slot] == self._step else self._slot_of.pop(name)
 
     def _begin(self, slot: int, ratio: float) -> None:
         self.ratio[slot] = ratio

@@ -1,8 +1,6 @@
 """Fills the rows of requests before SGLang's own forward, and keeps computed rows in host memory."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from logging import Logger
 from typing import Any
 
@@ -11,7 +9,7 @@ import torch
 from reprise_reuse.costs import EVEN
 from reprise_reuse.device import Clock
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import TierOrders, TierReport
+from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
 from reprise_reuse.remote.remote_tier import RemoteTier
@@ -26,18 +24,6 @@ from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_sglang.reuse.nested_forward import NestedForward
 from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
-
-
-@dataclass
-class Report(TierReport):
-    """What happened since the report was last taken."""
-
-    faults: Counter[str] = field(default_factory=Counter)
-    """by what failed"""
-    refusals: list[str] = field(default_factory=list)
-    """why nothing is reused any more"""
-    divergences: list[float] = field(default_factory=list)
-    """of checked answers"""
 
 
 class ReuseWorker:
@@ -70,7 +56,7 @@ class ReuseWorker:
         layers = [self.layer] * len(caches)
         self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, self.store)
         self.costs, self.clock = EVEN, Clock(self.device)
-        self.report = Report()
+        self.report = ReuseReport()
         self._faults = Faults(logger)
         self.failed = FailedLoads(self.layout.block_size, by_request=True)
         self._logger = logger
@@ -130,7 +116,7 @@ class ReuseWorker:
         self.tiers.write(orders, remote)
         self.tiers.report(self.report)
 
-    def take_report(self) -> Report:
+    def take_report(self) -> ReuseReport:
         """Returns what happened since the last call."""
-        report, self.report = self.report, Report()
+        report, self.report = self.report, ReuseReport()
         return report

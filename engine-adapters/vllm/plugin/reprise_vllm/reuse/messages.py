@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata
 
 from reprise_reuse.costs import Costs
-from reprise_reuse.disk.messages import TierOrders, TierReport
+from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.pieces import Check, Load, Move, Save
 from reprise_vllm.usage.figures import PageReport
 
@@ -39,7 +39,7 @@ class ReuseStep(TierOrders):
 
 
 @dataclass
-class WorkerReport(TierReport, KVConnectorWorkerMetadata):
+class WorkerReport(ReuseReport, KVConnectorWorkerMetadata):
     """What ranks report since the last step, aggregated over ranks."""
 
     ready: int = 0

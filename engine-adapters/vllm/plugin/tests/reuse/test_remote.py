@@ -19,7 +19,7 @@ from listening import listening
 
 from reprise_reuse.costs import EVEN, Costs
 from reprise_reuse.disk import segment_file
-from reprise_reuse.disk.messages import Lookup, RemoteFile, TierReport, digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.remote import remote_segments, remote_tier, store_calls
 from reprise_reuse.remote.remote_segments import RemoteSegments
@@ -75,7 +75,7 @@ def tier(store: FolderStore, model: str = "model") -> RemoteTier:
 
 
 def figures_of(remote: RemoteTier) -> Counter[tuple[str, str]]:
-    remote.report(report := TierReport())
+    remote.report(report := ReuseReport())
     return report.figures
 
 
@@ -414,7 +414,7 @@ def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_wh
         ("remote", "looked_up"): 2,
         ("remote", "keys"): 4 * keys_of(asked_for(1)[1]),
     }
-    segments.heard(TierReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     assert not looked_up(segments, "cheap", Costs(row=0.9 / LENGTH)) and segments.order_reads(
         "cheap", [], (0, LENGTH), EVEN
     )
@@ -430,11 +430,11 @@ def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_wh
 def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_next_to_nothing():
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
     figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
-    segments.heard(TierReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     costs = Costs(row=1.0 / LENGTH)
     asked = 0
     while looked_up(segments, f"{asked}", costs):
-        segments.heard(TierReport(found=[(f"{asked}", [])]))
+        segments.heard(ReuseReport(found=[(f"{asked}", [])]))
         asked += 1
     assert 5 < asked < 50
     assert looked_up(segments, "dear", Costs(row=100.0 / LENGTH))
@@ -443,10 +443,10 @@ def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_n
 def test_lookups_that_a_store_did_not_answer_do_not_count_as_text_that_it_does_not_have():
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
     figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
-    segments.heard(TierReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     for number in range(100):
         assert looked_up(segments, f"{number}", Costs(row=1.0 / LENGTH))
-        segments.heard(TierReport(found=[(f"{number}", None)]))
+        segments.heard(ReuseReport(found=[(f"{number}", None)]))
         assert segments.order_reads(f"{number}", [], (0, LENGTH), EVEN)
 
 
@@ -466,7 +466,7 @@ def test_what_is_read_more_slowly_than_computed_is_not_read_but_one_segment_once
     def reads(request: str) -> int:
         segments.look_up(request, asked_for(1)[0], prompt, list, costs)
         found = [(EVERYONE, file_of(seed), state_of(seed)["tokens"].numpy()) for seed in range(3)]
-        segments.heard(TierReport(found=[(request, found)]))
+        segments.heard(ReuseReport(found=[(request, found)]))
         assert segments.order_reads(request, catalogue.find(b"tenant", prompt), (0, len(prompt)), costs)
         orders = segments.take_orders(is_reset=False)
         for one in orders.fetches:
@@ -475,7 +475,7 @@ def test_what_is_read_more_slowly_than_computed_is_not_read_but_one_segment_once
 
     assert reads("unknown") == 3
     segments.heard(
-        TierReport(figures=Counter({("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}))
+        ReuseReport(figures=Counter({("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}))
     )
     assert reads("slow") == 0
     with monkeypatch.context() as patch:
@@ -543,7 +543,7 @@ def test_a_request_that_ends_while_it_waits_leaves_nothing(is_answered):
     segments = RemoteSegments(catalogue, 16, is_used=True)
     asked, tokens = asked_for(1)
     segments.look_up("one", asked, tokens, list, EVEN)
-    answer = TierReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
+    answer = ReuseReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
     if is_answered:
         segments.heard(answer)
         assert len(catalogue) == 1
@@ -558,7 +558,7 @@ def test_where_host_memory_has_no_room_nothing_is_read():
     asked, tokens = asked_for(1)
     segments.look_up("one", asked, tokens, list, EVEN)
     segments.take_orders(is_reset=False)
-    segments.heard(TierReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
+    segments.heard(ReuseReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
     assert segments.order_reads("one", catalogue.find(b"tenant", tokens), (0, LENGTH), EVEN)
     assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0
 
@@ -601,7 +601,7 @@ def test_what_was_not_written_is_written_when_it_is_asked_for_again():
     (segment,) = added(catalogue, 1, b"u")
     segments.share([(segment, EVERYONE, False)])
     assert written(segments) == [segment.name]
-    segments.heard(TierReport(unshared={segment.name, 12345}))
+    segments.heard(ReuseReport(unshared={segment.name, 12345}))
     segments.share([(segment, EVERYONE, False)])
     assert written(segments) == [segment.name]
 
@@ -612,7 +612,7 @@ def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed(monkey
     asked_again, preprocessed = added(catalogue, 1, b"u") + added(catalogue, 1, PREPROCESSED)
     assert looked_up(segments, "one", Costs(row=1.0 / LENGTH))
     slow = {("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}
-    segments.heard(TierReport(figures=Counter(slow)))
+    segments.heard(ReuseReport(figures=Counter(slow)))
     for one in (asked_again, preprocessed):
         segments.share([(one, EVERYONE, False)])
     assert written(segments) == [preprocessed.name]
@@ -623,6 +623,6 @@ def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed(monkey
         segments.share([(other, EVERYONE, False)])
         assert written(segments) == [other.name]
     fast = {("remote_seconds", "read"): 0.1, ("remote_bytes", "read"): LENGTH * 16}
-    segments.heard(TierReport(figures=Counter(fast)))
+    segments.heard(ReuseReport(figures=Counter(fast)))
     segments.share([(asked_again, EVERYONE, False)])
     assert written(segments) == [asked_again.name]

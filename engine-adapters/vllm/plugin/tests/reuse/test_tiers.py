@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import Lookup, RemoteFile, TierOrders, TierReport, digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, TierOrders, digest_of
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import remote_tier
@@ -47,9 +47,9 @@ def lookup_of(name: int) -> Lookup:
     return Lookup(f"request {name}", b"", (EVERYONE,), Grams(tokens_of(name), SPARSE).anchors(0, LENGTH)[1], 5.0, 5.0)
 
 
-def tend(tiers: Tiers, remote: TierOrders, done: str) -> TierReport:
+def tend(tiers: Tiers, remote: TierOrders, done: str) -> ReuseReport:
     """Carries out orders. Returns the report once it has this."""
-    report = TierReport()
+    report = ReuseReport()
     tiers.tend(TierOrders(is_reset=remote.is_reset), remote, report)
     until = time.monotonic() + 10
     while not getattr(report, done):
@@ -59,8 +59,8 @@ def tend(tiers: Tiers, remote: TierOrders, done: str) -> TierReport:
     return report
 
 
-def wait_until_counted(tiers: Tiers, kind: str) -> TierReport:
-    report, until = TierReport(), time.monotonic() + 10
+def wait_until_counted(tiers: Tiers, kind: str) -> ReuseReport:
+    report, until = ReuseReport(), time.monotonic() + 10
     while not report.figures["remote", kind]:
         assert time.monotonic() < until
         time.sleep(0.002)
@@ -117,7 +117,7 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
     tiers.write(TierOrders(), TierOrders(writes=[file_of(name) for name in range(4)]))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {2, 3}
     stuck.may_go_on.set()
-    report, until = TierReport(), time.monotonic() + 10
+    report, until = ReuseReport(), time.monotonic() + 10
     while report.unshared != {0, 1} and time.monotonic() < until:
         tiers.report(report)
     assert report.unshared == {0, 1}
