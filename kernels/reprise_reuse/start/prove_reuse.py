@@ -71,7 +71,11 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
         # so that nothing from the first check is left
         _load(worker, moved, there)
         if not worker.pages.have_windows:
-            _prove_pages(worker, tokens, here, there, cache_slots(here[0], length, block_size))
+            in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here[0], length, block_size))
+            worker.stored.save(Save(tokens, here, [in_pages]))
+            _load(worker, tokens, there, in_pages)
+            if _error(worker, here, there, 0, length) > 0:
+                raise NotProvenError("rows do not come back from the engine's pages as they were")
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
@@ -92,16 +96,6 @@ def two_requests(groups: int, blocks: int) -> tuple[GroupBlocks, GroupBlocks]:
     """Returns so many blocks for each group of layers, for two requests, and none of them the null block."""
     every = (1 + np.arange(2 * groups * blocks)).reshape(2, groups, blocks).tolist()
     return every[0], every[1]
-
-
-def _prove_pages(
-    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, pages: np.ndarray
-) -> None:
-    in_pages = Piece(0, len(tokens), None, _OWNER, is_exact=True, pages=pages)
-    worker.stored.save(Save(tokens, here, [in_pages]))
-    _load(worker, tokens, there, in_pages)
-    if _error(worker, here, there, 0, len(tokens)) > 0:
-        raise NotProvenError("rows do not come back from the engine's pages as they were")
 
 
 def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:

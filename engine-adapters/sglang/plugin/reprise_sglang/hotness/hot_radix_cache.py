@@ -115,15 +115,14 @@ class HotRadixCache(ReportingRadixCache):
         node = self.tree_core.node_by_id(node_id)
         heat = component.heat_of(node)
         tokens = len(node.component_data[ComponentType.FULL].value)
+        controller = self.cache_controller
+        has_room = controller is None or controller.mem_pool_host.available_size() >= tokens
         is_admitted = heat.frequency >= self.settings.admission_frequency and (
-            self._has_host_room(tokens) or self._is_hotter_than_host(node)
+            has_room or self._is_hotter_than_host(node)
         )
         self.admitted_tokens += tokens if is_admitted else 0
         self.rejected_tokens += 0 if is_admitted else tokens
         return is_admitted
-
-    def _has_host_room(self, tokens: int) -> bool:
-        return self.cache_controller is None or self.cache_controller.mem_pool_host.available_size() >= tokens
 
     def _is_hotter_than_host(self, node: Any) -> bool:
         component, leaves = self.hot_component, self.tree_core.evictable_host_leaves
