@@ -6,10 +6,9 @@ import time
 from collections.abc import Sequence
 
 from reprise_reuse.preprocess.engine import HttpEngine
-from reprise_reuse.preprocess.leases import Leases
 from reprise_reuse.preprocess.options import make_parts, read_options
 from reprise_reuse.preprocess.prompts import FailedError, Prompt, UnusableError, read_corpus
-from reprise_reuse.preprocess.run import Done, Outcome, preprocess
+from reprise_reuse.preprocess.run import Done, Leases, Outcome, preprocess
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,9 +23,6 @@ class HotRadixCache(ReportingRadixCache):
     """
 
     settings = HotnessSettings()
-    admitted_tokens = 0
-    rejected_tokens = 0
-    promoted_tokens = 0
     _has_prefilled = False
     _promotion_slot = -1
     """index in SGLang's layer counters that tracks the copies of the last promotion"""
@@ -113,20 +110,13 @@ class HotRadixCache(ReportingRadixCache):
         """HotPrefix §3.3.2: admits nodes used often and, if the host is full, hotter than its coldest leaf."""
         component = self.hot_component
         node = self.tree_core.node_by_id(node_id)
-        heat = component.heat_of(node)
-        tokens = len(node.component_data[ComponentType.FULL].value)
-        controller = self.cache_controller
-        has_room = controller is None or controller.mem_pool_host.available_size() >= tokens
-        is_admitted = heat.frequency >= self.settings.admission_frequency and (
-            has_room or self._is_hotter_than_host(node)
-        )
-        self.admitted_tokens += tokens if is_admitted else 0
-        self.rejected_tokens += 0 if is_admitted else tokens
-        return is_admitted
-
-    def _is_hotter_than_host(self, node: Any) -> bool:
-        component, leaves = self.hot_component, self.tree_core.evictable_host_leaves
-        return component.hotness_of(node) > min(map(component.hotness_of, leaves), default=0)
+        if component.heat_of(node).frequency < self.settings.admission_frequency:
+            return False
+        controller, tokens = self.cache_controller, len(node.component_data[ComponentType.FULL].value)
+        if controller is None or controller.mem_pool_host.available_size() >= tokens:
+            return True
+        coldest = min(map(component.hotness_of, self.tree_core.evictable_host_leaves), default=0)
+        return component.hotness_of(node) > coldest
 
     def _is_link_idle(self) -> bool:
         """No copy to the GPU is under way, so two of SGLang's three counters stay for batches. Same on all ranks."""
@@ -136,7 +126,6 @@ class HotRadixCache(ReportingRadixCache):
     def _promote(self) -> None:
         """HotPrefix §3.4: one operation makes all copies of a plan, in parallel with decoding."""
         component = self.hot_component
-        component.settle_cut()
         free = self._free_tokens()
         # nodes cannot be evicted while they are copied: leave at least as much to running requests
         most = min(self.settings.promotion_tokens, (free + self.full_evictable_size()) // 2)
@@ -159,7 +148,6 @@ class HotRadixCache(ReportingRadixCache):
         if self._free_tokens() < tokens or not self.load_back(node.id):
             component.host.put(node)
             return False
-        self.promoted_tokens += tokens
         self._observe(self._see_promoted, node.id)
         return True
 

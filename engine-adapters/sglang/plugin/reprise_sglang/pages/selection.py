@@ -1,6 +1,5 @@
 """Which tokens each layer reads for sparse requests in a decode step."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -118,8 +117,6 @@ class PageSelection:
         self._summaries = torch.zeros(len(keys), settings.requests, heads, numbers, pages, device=self._device)
         lists = len(keys) if self.selector.per_layer else 1
         self._chosen = torch.zeros(lists, settings.requests, pages, dtype=torch.int64, device=self._device)
-        self.counts: Counter[str] = Counter()
-        """pages listed, pages in total, and choices made"""
 
     def begin_step(
         self,
@@ -151,9 +148,6 @@ class PageSelection:
         held.age[slots] += 1
         held.listed[slots[due]], held.chosen_at[slots[due]], held.age[slots[due]] = budget[due], full[due], 0
         listed, since = held.listed[slots], held.chosen_at[slots]
-        self.counts["listed"] += int((listed - since + -(-mine // page)).sum())
-        self.counts["all"] += int((-(-mine // page)).sum())
-        self.counts["choices"] += int(due.sum())
         read = lengths.copy()
         read[rows] = listed * page + mine - since * page
         at = self._to_device(rows)

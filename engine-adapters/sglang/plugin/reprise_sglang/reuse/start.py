@@ -8,11 +8,9 @@ from typing import Any
 from sglang.srt.runtime_context import get_observability
 
 from reprise_reuse.costs import RowWork, even_keys_of
-from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
-from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
@@ -70,13 +68,8 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     )
     # files of earlier runs may exist, so names start at the current time
     catalogue = Catalogue(tokens, disk_tokens, first_name=time.time_ns())
-    on_disk = DiskSegments(catalogue, 1, shape.bytes)
-    shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
     config, query_heads = runner.model_config, attention[0].tp_q_head_num
     even_keys = even_keys_of(config.hf_text_config, config.hidden_size, query_heads, heads, size)
     work = RowWork(even_keys) if settings.ratio_of == "work" else RowWork()
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
-    return Reuser(
-        worker, runner.req_to_token_pool, settings, catalogue, on_disk, shared, work, line_ends(tokenizer),
-        settings.rows_beside(config.context_len), metrics, logger,
-    )  # fmt: skip
+    return Reuser(worker, runner.req_to_token_pool, settings, catalogue, work, line_ends(tokenizer), metrics, logger)
