@@ -1,34 +1,18 @@
 """Compares an answer's first token under reuse with full attention, for a sample of requests."""
 
-from typing import Any, Protocol
-
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_reuse.device import Clock
-from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.pieces import Check, as_blocks
-from reprise_reuse.rows.engine_parts import Attend, Forward
+from reprise_reuse.rows.engine_parts import Attend
 from reprise_reuse.rows.evidence import PromptPages, attend_over, attend_to_rows, of_head
-from reprise_reuse.rows.faults import Faults
+from reprise_reuse.rows.worker import Faults, Worker
 
 _PART = 256
 """queries of one head whose weights are held at the same time"""
 
 
-class Checking(Protocol):
-    """A worker whose answers are compared."""
-
-    layer: Any
-    """an attention layer, with `num_heads`, `num_kv_heads` and `head_size`; all have the same"""
-    device: torch.device
-    forward: Forward
-    pages: PromptPages
-    clock: Clock
-    report: ReuseReport
-
-
-def report_check(worker: Checking, check: Check, faults: Faults) -> None:
+def report_check(worker: Worker, check: Check, faults: Faults) -> None:
     """Compares an answer and adds the result to the worker's report."""
     try:
         with worker.clock.phase("check"):
@@ -42,7 +26,7 @@ def report_check(worker: Checking, check: Check, faults: Faults) -> None:
         worker.report.figures["checks", "same" if is_same else "other"] += 1
 
 
-def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None:
+def compare_answers(worker: Worker, check: Check) -> tuple[float, bool] | None:
     """Returns the KL divergence of the first token's distribution under reuse from full attention's, in nats.
 
     Also whether both have the same most likely token; None on ranks without logits. The distribution under reuse is
@@ -65,7 +49,7 @@ def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None
     return float((expected.exp() * (expected - log)).sum()), bool(log.argmax() == expected.argmax())
 
 
-def attend_in_full(worker: Checking) -> Attend:
+def attend_in_full(worker: Worker) -> Attend:
     """Returns causal attention of tokens to each other, without pages."""
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:

@@ -15,7 +15,8 @@ from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, cache_slots
 from reprise_reuse.rows.engine_parts import Requests
 from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.rows.row_pass import compute_rows
-from reprise_reuse.start.prove_reuse import NotProvenError, ProvedWorker, two_requests
+from reprise_reuse.rows.worker import Worker
+from reprise_reuse.start.prove_reuse import NotProvenError, two_requests
 
 Measured = TypeVar("Measured", bound=tuple)
 
@@ -41,7 +42,7 @@ class Loaded(NamedTuple):
     question: float
 
 
-def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
+def measure_costs(worker: Worker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
     """Returns what was measured on random tokens; all ranks return the same. Overwrites the pages and host memory.
 
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
@@ -137,9 +138,7 @@ def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Mea
     return measured
 
 
-def _measure_load(
-    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int
-) -> Loaded:
+def _measure_load(worker: Worker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int) -> Loaded:
     size = len(tokens)
     slots = np.arange(size)
     # two segments, like two documents
@@ -172,12 +171,12 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
     return np.diff(rows, prepend=-2) != 1
 
 
-def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
+def _compute(worker: Worker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
 
 
-def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
+def _prefill(worker: Worker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     """Computes neighbouring rows by the engine's own attention."""
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     at = torch.from_numpy(rows).to(worker.device)
@@ -185,7 +184,7 @@ def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks:
     worker.forward.compute(opened.tokens[at], at, requests)
 
 
-def _shortest(worker: ProvedWorker, run: Callable[[], object]) -> list[float]:
+def _shortest(worker: Worker, run: Callable[[], object]) -> list[float]:
     """Returns the shortest times of a run, of its filling and of its question: of a few, after one that compiles.
 
     They are the mean over tensor-parallel ranks: all must compute the same slices.

@@ -1,39 +1,14 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
 from logging import Logger
-from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from reprise_reuse.costs import Costs
-from reprise_reuse.host_store import HostStore, Rows
+from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, as_blocks, cache_slots
-from reprise_reuse.rows.compare_answers import Checking
 from reprise_reuse.rows.evidence import as_rows, attend_to_rows
-from reprise_reuse.rows.faults import FailedLoads
-from reprise_reuse.rows.stored_rows import StoredRows
-
-
-class NotProvenError(Exception):
-    """What this engine computes for reuse is not what it computes itself; the message says how it differs."""
-
-
-class ProvedWorker(Checking, Protocol):
-    """Fills rows of loads, and keeps rows in host memory."""
-
-    layout: Any
-    """with `rounding`: how far a number in the pages may be from the one computed, relative to it"""
-    longest: int
-    """tokens of the longest prompt"""
-    store: HostStore
-    stored: StoredRows
-    costs: Costs
-    failed: FailedLoads
-
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
-
+from reprise_reuse.rows.worker import Worker
 
 _OWNER = -2
 _SHIFT = 7
@@ -43,7 +18,11 @@ _COMPARED = 32
 """last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
-def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int) -> None:
+class NotProvenError(Exception):
+    """What this engine computes for reuse is not what it computes itself; the message says how it differs."""
+
+
+def prove_reuse(worker: Worker, vocabulary: int, block_size: int, blocks: int) -> None:
     """Raises `NotProvenError` unless, on a random prompt,
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
@@ -98,7 +77,7 @@ def two_requests(groups: int, blocks: int) -> tuple[GroupBlocks, GroupBlocks]:
     return every[0], every[1]
 
 
-def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
+def _prove_turns(worker: Worker, tokens: np.ndarray, by: int) -> None:
     """Raises `NotProvenError` unless each layer's keys, turned to another position, are its keys there.
 
     Each token attends to itself alone, so in every layer nothing but its position differs.
@@ -120,7 +99,7 @@ def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
             raise NotProvenError(f"keys of layer {number} turned to another place are off by {error:.1e}")
 
 
-def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+def _alone(worker: Worker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
     """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
     rows: Rows = []
     shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
@@ -134,7 +113,7 @@ def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) 
     return rows
 
 
-def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) -> None:
+def refuse_unless_like_engine(worker: Worker, save: Save, logger: Logger) -> None:
     """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
     try:
         compare_with_engine(worker, save)
@@ -143,7 +122,7 @@ def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) 
         worker.report.refusals.append(str(error))
 
 
-def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
+def compare_with_engine(worker: Worker, save: Save) -> None:
     """Raises `NotProvenError` unless our forwards give the keys and values that the engine's own step produced.
 
     Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
@@ -169,7 +148,7 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
         raise NotProvenError(f"rows that the engine has computed come out different here, by {worst:.1e}")
 
 
-def _load(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
+def _load(worker: Worker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
     """Fills a prompt's rows as far as its only piece, or computes all of them if there is none."""
     end = pieces[0].end if pieces else len(tokens)
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
@@ -178,7 +157,7 @@ def _load(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, *pieces
 
 
 def _error(
-    worker: ProvedWorker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
+    worker: Worker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
     rounding: float = 0.0,
 ) -> float:  # fmt: skip
     """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
@@ -197,12 +176,12 @@ def _difference(a: torch.Tensor, b: torch.Tensor, rounding: float = 0.0) -> floa
     return float(beyond.max().clamp(min=0) / b.abs().max().clamp(min=1e-9))
 
 
-def _rounding(worker: ProvedWorker) -> float:
+def _rounding(worker: Worker) -> float:
     # keys of fp8 are rounded, turned and rounded again, and so is what they are compared with
     return 1.5 * worker.layout.rounding
 
 
-def _tolerance(worker: ProvedWorker) -> float:
+def _tolerance(worker: Worker) -> float:
     if worker.layout.rounding or worker.store.shape.dtype != torch.float32:
         return 0.1
     # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16

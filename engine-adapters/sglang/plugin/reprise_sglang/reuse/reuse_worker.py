@@ -17,10 +17,10 @@ from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation, LayerRotations
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.rows.worker import FailedLoads, Faults
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_sglang.reuse.nested_forward import NestedForward
 from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
@@ -28,7 +28,7 @@ from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
 
 class ReuseWorker:
     """
-    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.start.prove_reuse`).
+    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.rows.worker.Worker`).
 
     SGLang's scheduler has allocated the slots of the whole prompt and computes what was not filled, so that nothing has
     to be taken back if a load fails.

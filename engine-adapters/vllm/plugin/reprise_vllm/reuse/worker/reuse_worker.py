@@ -19,11 +19,11 @@ from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import Part, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.rows.worker import FailedLoads, Faults
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
