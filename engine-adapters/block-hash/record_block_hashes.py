@@ -7,14 +7,13 @@ import json
 import os
 import sys
 from array import array
+from importlib.metadata import version
 from types import SimpleNamespace
 
 TOKENS = [0, 1, 23, 24, 255, 256, 65535, 65536, 151643, *range(1000, 1063)]
 
 
 def record_vllm() -> dict:
-    from importlib.metadata import version
-
     from vllm.utils.hashing import get_hash_fn_by_name
     from vllm.v1.core import kv_cache_utils as utils
 
@@ -42,22 +41,12 @@ def record_vllm() -> dict:
             extra, _ = utils.generate_block_hash_extra_keys(request, start, start + block_size, 0)
             before = utils.hash_block_tokens(hash_function, before, TOKENS[start : start + block_size], extra)
             hashes.append(before.hex())
-        cases.append(
-            {
-                "algorithm": algorithm,
-                "seed": utils.get_none_hash_seed(),
-                "salt": salt,
-                "block_size": block_size,
-                "tokens": TOKENS,
-                "hashes": hashes,
-            }
-        )
+        of = {"algorithm": algorithm, "seed": utils.get_none_hash_seed(), "salt": salt, "block_size": block_size}
+        cases.append({**of, "tokens": TOKENS, "hashes": hashes})
     return {"version": version("vllm").split("+")[0], "cases": cases}
 
 
 def record_sglang() -> dict:
-    from importlib.metadata import version
-
     from sglang.srt.mem_cache.radix_cache import RadixKey
     from sglang.srt.mem_cache.utils import compute_node_event_hash_values, hash_str_to_int64
 
@@ -65,23 +54,12 @@ def record_sglang() -> dict:
     for salt, page_size in [(None, 1), (None, 4), (None, 16), ("pepper", 16), ("Bäume", 4)]:
         root = SimpleNamespace(key=RadixKey(array("q", [])), parent=None, hash_value=None, event_hash_value=None)
         whole = len(TOKENS) // page_size * page_size
-        node = SimpleNamespace(
-            key=RadixKey(array("q", TOKENS[:whole]), cache_salt=salt),
-            parent=root,
-            hash_value=None,
-            event_hash_value=None,
-        )
-        hashes = compute_node_event_hash_values(node, page_size)
+        key = RadixKey(array("q", TOKENS[:whole]), cache_salt=salt)
+        node = SimpleNamespace(key=key, parent=root, hash_value=None, event_hash_value=None)
         # as text: these numbers exceed what JSON keeps exactly
-        cases.append(
-            dict(
-                salt=salt,
-                page_size=page_size,
-                tokens=TOKENS,
-                hashes=[str(hash_str_to_int64(value)) for value in hashes],
-            )
-        )
-    return dict(version=version("sglang"), cases=cases)
+        hashes = [str(hash_str_to_int64(value)) for value in compute_node_event_hash_values(node, page_size)]
+        cases.append({"salt": salt, "page_size": page_size, "tokens": TOKENS, "hashes": hashes})
+    return {"version": version("sglang"), "cases": cases}
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ tagged maps encoded it, made by the same msgspec with `array_like=True` structs.
 """
 
 import json
+import socket
 import sys
 import time
 from importlib.metadata import version
@@ -19,8 +20,6 @@ TOPIC = "kv@pod@model"
 
 
 def free_port() -> int:
-    import socket
-
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         return server.getsockname()[1]
@@ -28,12 +27,8 @@ def free_port() -> int:
 
 def record(publisher_class, batches, rank_name: str) -> dict:
     live_port, replay_port = free_port(), free_port()
-    publisher = publisher_class(
-        **{rank_name: 0},
-        endpoint=f"tcp://*:{live_port}",
-        replay_endpoint=f"tcp://127.0.0.1:{replay_port}",
-        topic=TOPIC,
-    )
+    addresses = {"endpoint": f"tcp://*:{live_port}", "replay_endpoint": f"tcp://127.0.0.1:{replay_port}"}
+    publisher = publisher_class(**{rank_name: 0}, **addresses, topic=TOPIC)
     context = zmq.Context.instance()
     subscriber = context.socket(zmq.SUB)
     subscriber.connect(f"tcp://127.0.0.1:{live_port}")
@@ -59,11 +54,7 @@ def record(publisher_class, batches, rank_name: str) -> dict:
 
 def record_vllm() -> dict:
     from vllm.distributed.kv_events import (
-        AllBlocksCleared,
-        BlockRemoved,
-        BlockStored,
-        KVEventBatch,
-        ZmqEventPublisher,
+        AllBlocksCleared, BlockRemoved, BlockStored, KVEventBatch, ZmqEventPublisher,
     )
 
     wide = 2**64 - 59
@@ -93,12 +84,7 @@ def record_vllm() -> dict:
 
 def record_sglang() -> dict:
     from sglang.srt.disaggregation.kv_events import (
-        AllBlocksCleared,
-        BlockRemoved,
-        BlockStored,
-        KVEventBatch,
-        StorageMedium,
-        ZmqEventPublisher,
+        AllBlocksCleared, BlockRemoved, BlockStored, KVEventBatch, StorageMedium, ZmqEventPublisher,
     )
 
     low = -(2**63) + 5
@@ -128,12 +114,9 @@ def record_sglang() -> dict:
                                 tag="BlockRemoved", array_like=True)
     Cleared = msgspec.defstruct("AllBlocksCleared", [], bases=(OldEvent,), tag="AllBlocksCleared", array_like=True)
     old = [3000.5, [Stored([low, -1], None, list(range(8)), 4, None, "GPU"), Removed([-1], "CPU_PINNED"), Cleared()], 0]
-    return dict(
-        version=version("sglang"),
-        topic=TOPIC,
-        positional=msgspec.msgpack.encode(old).hex(),
-        **record(ZmqEventPublisher, batches, "attn_dp_rank"),
-    )
+    positional = msgspec.msgpack.encode(old).hex()
+    recorded = record(ZmqEventPublisher, batches, "attn_dp_rank")
+    return dict(version=version("sglang"), topic=TOPIC, positional=positional, **recorded)
 
 
 if __name__ == "__main__":

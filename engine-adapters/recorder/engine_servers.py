@@ -17,23 +17,19 @@ ADAPTERS = Path(__file__).resolve().parents[1]
 _PATIENCE = 600
 _READY_EVERY = 1.0
 
-_VLLM = [
-    *("--dtype", "float32"),
-    *("--max-model-len", "512"),
-    *("--block-size", "32"),
-    *("--num-gpu-blocks-override", "64"),
-    "--enforce-eager",
-]
-_SGLANG = [
-    *("--device", "cpu"),
-    *("--attention-backend", "torch_native"),
-    *("--sampling-backend", "pytorch"),
-    *("--mem-fraction-static", "0.3"),
-    *("--context-length", "512"),
-    *("--page-size", "16"),
-    *("--max-total-tokens", "2048"),
-    "--disable-overlap-schedule",
-]
+_COMMANDS = {
+    "vllm": (
+        f"{Path(sys.executable).parent}/vllm",
+        "serve model --dtype float32 --max-model-len 512 --block-size 32 --num-gpu-blocks-override 64 --enforce-eager",
+    ),
+    "sglang": (
+        sys.executable,
+        "-m sglang.launch_server --model-path model --device cpu --attention-backend torch_native "
+        "--sampling-backend pytorch --mem-fraction-static 0.3 --context-length 512 --page-size 16 "
+        "--max-total-tokens 2048 --disable-overlap-schedule",
+    ),
+}
+_PLACE = "--served-model-name test --host 127.0.0.1 --port"
 _CONNECTOR = {
     "kv_connector": "RepriseConnector",
     "kv_connector_module_path": "reprise_vllm.connector",
@@ -80,7 +76,8 @@ def running(kind: str, configuration: Configuration, model: Path, folder: Path, 
     with contextlib.suppress(FileExistsError):
         (folder / "model").symlink_to(model)
     ports = [_find_free_port() for _ in range(3)]
-    command = [*(_start_vllm(ports[0]) if kind == "vllm" else _start_sglang(ports[0])), *configuration.flags]
+    program, flags = _COMMANDS[kind]
+    command = [program, *flags.split(), *_PLACE.split(), str(ports[0]), *configuration.flags]
     if configuration.has_plugin and kind == "vllm":
         command += ["--kv-transfer-config", json.dumps(_CONNECTOR)]
     elif configuration.has_plugin:
@@ -102,20 +99,6 @@ def running(kind: str, configuration: Configuration, model: Path, folder: Path, 
             yield Server(f"http://127.0.0.1:{ports[0]}", *addresses)
         finally:
             _end(process)
-
-
-def _start_vllm(port: int) -> list[str]:
-    vllm = str(Path(sys.executable).parent / "vllm")
-    return [vllm, "serve", "model", "--served-model-name", "test", *_place(port), *_VLLM]
-
-
-def _start_sglang(port: int) -> list[str]:
-    serve = [sys.executable, "-m", "sglang.launch_server", "--model-path", "model"]
-    return [*serve, "--served-model-name", "test", *_place(port), *_SGLANG]
-
-
-def _place(port: int) -> list[str]:
-    return ["--host", "127.0.0.1", "--port", str(port)]
 
 
 def _environment(kind: str, configuration: Configuration, folder: Path, callback_url: str) -> dict[str, str]:

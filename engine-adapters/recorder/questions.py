@@ -9,12 +9,13 @@ MODEL = "test"
 TEXT = "The ferry leaves at nine and the crossing takes two hours, dogs travel free of charge. " * 8
 CHAT = [{"role": "user", "content": TEXT + "When does it arrive?"}]
 TINY = {"temperature": 0, "max_tokens": 3, "model": MODEL}
-SERVER_INFO = (
-    *("version", "page_size", "max_total_num_tokens", "disable_radix_cache", "enable_cache_report"),
-    *("radix_cache_backend", "kv_events_config", "kv_events", "dp_size", "enable_dp_attention"),
-    *("enable_hierarchical_cache", "enable_lmcache", "enable_flexkv", "enable_unified_cache_external_linker"),
+SERVER_INFO = tuple(
+    "version page_size max_total_num_tokens disable_radix_cache enable_cache_report radix_cache_backend "
+    "kv_events_config kv_events dp_size enable_dp_attention enable_hierarchical_cache enable_lmcache enable_flexkv "
+    "enable_unified_cache_external_linker".split()
 )
 WITH_USAGE = {"stream": True, "stream_options": {"include_usage": True}}
+SAMPLES = {"n": 2, "temperature": 1, "seed": 1}
 
 
 def ask_probes() -> Iterator[Question]:
@@ -58,17 +59,14 @@ def _tag(kind: str, questions: Iterator[tuple[str, str, Any]]) -> Iterator[Quest
 def _ask_chats() -> Iterator[tuple[str, str, Any]]:
     path = "/v1/chat/completions"
     chat = {**TINY, "messages": CHAT}
+    all_along = {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}}
     yield "chat", path, chat
     yield "chat, cached", path, chat
-    yield "chat, two samples", path, {**chat, "n": 2, "temperature": 1, "seed": 1}
+    yield "chat, two samples", path, {**chat, **SAMPLES}
     yield "chat, streamed", path, {**chat, "stream": True}
     yield "chat, streamed with usage", path, {**chat, **WITH_USAGE}
-    yield "chat, streamed two samples with usage", path, {**chat, **WITH_USAGE, "n": 2, "temperature": 1, "seed": 1}
-    yield "chat, streamed with usage all along", path, {
-        **chat,
-        "stream": True,
-        "stream_options": {"include_usage": True, "continuous_usage_stats": True},
-    }
+    yield "chat, streamed two samples with usage", path, {**chat, **WITH_USAGE, **SAMPLES}
+    yield "chat, streamed with usage all along", path, {**chat, **all_along}
 
 
 def _ask_other_apis() -> Iterator[tuple[str, str, Any]]:
@@ -76,13 +74,7 @@ def _ask_other_apis() -> Iterator[tuple[str, str, Any]]:
     yield "completion", path, {**TINY, "prompt": TEXT}
     yield "completion, cached", path, {**TINY, "prompt": TEXT}
     yield "completions of two prompts", path, {**TINY, "prompt": [TEXT, "Another"]}
-    yield "completions of two prompts, two samples", path, {
-        **TINY,
-        "prompt": [TEXT, "Another"],
-        "n": 2,
-        "temperature": 1,
-        "seed": 1,
-    }
+    yield "completions of two prompts, two samples", path, {**TINY, "prompt": [TEXT, "Another"], **SAMPLES}
     yield "completion, streamed with usage", path, {**TINY, **WITH_USAGE, "prompt": TEXT}
     path = "/v1/responses"
     response = {"model": MODEL, "input": TEXT, "max_output_tokens": 3, "temperature": 0, "store": False}
@@ -104,10 +96,8 @@ def _ask_generate() -> Iterator[Question]:
     two = {**sampling, "text": [TEXT, "Another"], "rid": "r-generate-2"}
     yield Question("generate of two prompts", "POST", "/generate", two)
     yield Question("generate, streamed", "POST", "/generate", {**one, "rid": "r-generate-3", "stream": True})
-    samples = {"n": 2, "max_new_tokens": 3}
-    yield Question(
-        "generate, two samples", "POST", "/generate", {**one, "rid": "r-generate-4", "sampling_params": samples}
-    )
+    samples = {"rid": "r-generate-4", "sampling_params": {"n": 2, "max_new_tokens": 3}}
+    yield Question("generate, two samples", "POST", "/generate", {**one, **samples})
 
 
 def _ask_faults(kind: str) -> Iterator[Question]:
@@ -133,32 +123,24 @@ def _ask_faults(kind: str) -> Iterator[Question]:
     response = {"model": MODEL, "input": TEXT * 6, "max_output_tokens": 3, "store": False}
     yield Question("fault: too long a response", "POST", "/v1/responses", response)
     if kind == "sglang":
-        sampling = {"max_new_tokens": 3}
-        yield Question(
-            "fault: too long a generate", "POST", "/generate", {"input_ids": [7] * 600, "sampling_params": sampling}
-        )
-        yield Question(
-            "fault: streamed, too long a generate",
-            "POST",
-            "/generate",
-            {"input_ids": [7] * 600, "sampling_params": sampling, "stream": True},
-        )
+        generate = {"input_ids": [7] * 600, "sampling_params": {"max_new_tokens": 3}}
+        yield Question("fault: too long a generate", "POST", "/generate", generate)
+        yield Question("fault: streamed, too long a generate", "POST", "/generate", {**generate, "stream": True})
 
 
 def _ask_tokens(kind: str) -> Iterator[Question]:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
     chat = {"model": MODEL, "messages": messages}
     prompt = {"model": MODEL, "prompt": "Hello there"}
+    two = {**prompt, "prompt": ["Hello there", "Hi"]}
     yield Question("tokens of a chat", "POST", "/tokenize", chat)
     yield Question("tokens of a prompt", "POST", "/tokenize", prompt)
     if kind == "sglang":
-        yield Question("tokens of two prompts", "POST", "/tokenize", {**prompt, "prompt": ["Hello there", "Hi"]})
+        yield Question("tokens of two prompts", "POST", "/tokenize", two)
         return
     yield Question("rendered chat", "POST", "/v1/chat/completions/render", chat)
     yield Question("rendered completion", "POST", "/v1/completions/render", prompt)
-    yield Question(
-        "rendered completions", "POST", "/v1/completions/render", {**prompt, "prompt": ["Hello there", "Hi"]}
-    )
+    yield Question("rendered completions", "POST", "/v1/completions/render", two)
     message = {**chat, "messages": messages[1:], "max_tokens": 3}
     yield Question("rendered message", "POST", "/v1/messages/render", message)
     yield Question("rendered response", "POST", "/v1/responses/render", {"model": MODEL, "input": "Hi"})

@@ -5,12 +5,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-from reprise_reuse.preprocess.corpus import read_corpus
-from reprise_reuse.preprocess.engine import HttpEngine, Prompt
-from reprise_reuse.preprocess.errors import FailedError, UnusableError
-from reprise_reuse.preprocess.leases import Leases
+from reprise_reuse.preprocess.engine import HttpEngine
 from reprise_reuse.preprocess.options import make_parts, read_options
-from reprise_reuse.preprocess.run import Done, Outcome, preprocess
+from reprise_reuse.preprocess.prompts import FailedError, Prompt, UnusableError, read_corpus
+from reprise_reuse.preprocess.run import Done, Leases, Outcome, preprocess
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,14 +37,11 @@ def _run(arguments: list[str] | None) -> int:
     done = Done(options.state, engine.key)
     if options.again:
         done.forget(parts[0])
-    if options.leases is None:
-        outcomes = [preprocess(parts[0], engine.compute, done, _say)]
-    else:
-        leases = Leases(options.leases, waits=_say_waiting)
-        outcomes = _share(parts, engine, done, leases)
-        if leases.done_before:
-            advice = "another --share and --state compute them again"
-            print(f"{leases.done_before} of {len(parts)} parts were done before, or by other workers: {advice}")
+    leases = options.leases and Leases(options.leases, waits=_say_waiting)
+    outcomes = _share(parts, engine, done, leases) if leases else [preprocess(parts[0], engine.compute, done, _say)]
+    if leases and leases.done_before:
+        advice = "another --share and --state compute them again"
+        print(f"{leases.done_before} of {len(parts)} parts were done before, or by other workers: {advice}")
     count, refused = sum(one.computed for one in outcomes), [said for one in outcomes for said in one.refused]
     before = sum(one.before for one in outcomes)
     again = f", {before} were before: --again computes them again" if before else ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from reprise_reuse.streams import Uses
+from reprise_reuse.device import Uses
 
 
 class _Rows:

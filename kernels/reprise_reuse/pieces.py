@@ -1,9 +1,10 @@
-"""What an engine's side of reuse is told to do with rows of a request: fill, store, move or check them."""
+"""What an engine's side of reuse is told to do with rows of a request, and where these are in its cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 GroupBlocks = Sequence[Sequence[int]]
 """[groups, m]: a request's blocks for each group of layers. Block 0 is no block: what it held was given back, since no
@@ -100,3 +101,18 @@ def meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
     if not loaded:
         return False
     return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())
+
+
+def cache_slots(blocks: Sequence[int], length: int, block_size: int) -> np.ndarray:
+    """Returns the engine's cache slots of a request's first `length` tokens in these blocks; int64 [length]."""
+    rows = np.arange(length)
+    return np.array(blocks, dtype=np.int64)[rows // block_size] * block_size + rows % block_size
+
+
+def slots_of(blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
+    """Returns the cache slots of a request's rows (int64 [n]), given its blocks (int64 [m])."""
+    return blocks[rows // block_size] * block_size + rows % block_size
+
+
+def as_blocks(blocks: GroupBlocks, device: torch.device) -> torch.Tensor:
+    return torch.tensor(blocks, dtype=torch.int64, device=device)

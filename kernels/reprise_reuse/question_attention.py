@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from reprise_reuse.to_device import copy_to, to_device
+from reprise_reuse.device import copy_to, to_device
 
 
 class QuestionAttention:

@@ -8,8 +8,7 @@ import triton
 
 from reprise_kernels.choose_pages.triton import list_pages_kernel, page_mass_kernel, page_score_kernel
 from reprise_kernels.launch.checks import FLOATS, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import launch_config, on_device
 
 INTERPRETED = {"pages": 16, "mass_warps": 4, "list": 32, "list_warps": 4}
 # pages that a program of page_score_kernel takes at a time, and numbers that one of page_mass_kernel multiplies

@@ -6,8 +6,7 @@ import torch
 
 from reprise_kernels.generation_uncertainty.triton import generation_uncertainty_kernel
 from reprise_kernels.launch.checks import FLOATS, check_runnable, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import launch_config, on_device
 
 INTERPRETED = {"block": 32, "warps": 8}
 

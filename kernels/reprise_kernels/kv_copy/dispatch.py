@@ -6,8 +6,7 @@ from triton import knobs
 
 from reprise_kernels.kv_copy.triton import copy_rows_kernel
 from reprise_kernels.launch.checks import check_index, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import launch_config, on_device
 
 INTERPRETED = {"words": 1024, "warps": 4, "programs": 16}
 

@@ -9,8 +9,7 @@ import triton
 from reprise_kernels.kv_fill.naive import Turns
 from reprise_kernels.kv_fill.triton import kv_fill_kernel
 from reprise_kernels.launch.checks import FLOATS, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import launch_config, on_device
 
 INTERPRETED = {"rows": 16, "warps": 4}
 

@@ -1,12 +1,13 @@
-"""Each operation's launch configuration, from the committed table."""
+"""How each operation is launched: on which GPU, and with which configuration, from the committed table."""
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import torch
 from triton import knobs
 
 Config = Mapping[str, int]
@@ -84,3 +85,8 @@ def trying(operation: str, config: Config) -> Iterator[None]:
 def describe(config: Config) -> str:
     """Describes the configuration in words: "rows 128, keys 64"."""
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in config.items())
+
+
+def on_device(tensor: torch.Tensor) -> AbstractContextManager[object]:
+    """Returns a context in which kernels run on the tensor's GPU; by itself Triton uses the current one."""
+    return torch.cuda.device(tensor.device) if tensor.device.type == "cuda" else nullcontext()

@@ -7,8 +7,7 @@ import triton
 from triton import knobs
 
 from reprise_kernels.launch.checks import check_index, check_queries, check_tensor
-from reprise_kernels.launch.launch_configs import Tile, launch_config
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import Tile, launch_config, on_device
 from reprise_kernels.question_scores.triton import question_scores_kernel
 
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}

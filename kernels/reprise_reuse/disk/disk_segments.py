@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
+from reprise_reuse.disk.messages import DiskFile, ReuseReport, TierOrders, digest_of
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Catalogue, Found, Segment
 
@@ -33,10 +33,10 @@ class DiskSegments:
         self._fetched: Counter[int] = Counter()
         self._written: Counter[int] = Counter()
 
-    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: DiskOrders) -> bool:
+    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: TierOrders) -> bool:
         """Starts reading segments that are only on disk. Returns whether all obtainable segments are in memory."""
         if asked.fetching:
-            return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
+            return not any(one.is_fetching and self._catalogue.get(one.name) is one for one in asked.fetching)
         for one in found:
             segment = one.segment
             is_missing = not segment.is_at_hand and not segment.is_fetching
@@ -47,13 +47,13 @@ class DiskSegments:
                 asked.fetching.append(segment)
         return not asked.fetching
 
-    def write(self, changed: Iterable[Segment], step: DiskOrders) -> None:
+    def write(self, changed: Iterable[Segment], step: TierOrders) -> None:
         """Has segments written whose rows are new, if there is a disk."""
         if self._catalogue.has_disk:
             # if memory is short, segments stored first may have been evicted again
             step.writes += [file_of(one) for one in changed if one.slots is not None]
 
-    def heard(self, report: DiskReport, step: DiskOrders) -> int:
+    def heard(self, report: ReuseReport, step: TierOrders) -> int:
         """Processes what workers have restored, read, written and lost. Returns how many segments were lost."""
         if report.unused_bytes:
             self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))
@@ -61,8 +61,9 @@ class DiskSegments:
         restored = {file.name: (file, tokens) for file, tokens in report.restored}
         for file, tokens in (restored[name] for name, count in counts.items() if count == self._ranks):
             self._catalogue.restore(segment_of(file, tokens, owner=file.name, is_on_disk=True))
-        for name in self._complete(self._fetched, report.fetched):
-            self._end_fetch(name)
+        for segment in filter(None, map(self._catalogue.get, self._complete(self._fetched, report.fetched))):
+            segment.is_fetching = False
+            segment.pins -= 1
         for name in self._complete(self._written, report.written):
             segment = self._catalogue.get(name)
             if segment is not None:
@@ -75,15 +76,6 @@ class DiskSegments:
             segment.is_fetching = False
             self._catalogue.drop(segment)
         return len(lost)
-
-    def _is_held(self, segment: Segment) -> bool:
-        return self._catalogue.get(segment.name) is segment
-
-    def _end_fetch(self, name: int) -> None:
-        segment = self._catalogue.get(name)
-        if segment is not None:
-            segment.is_fetching = False
-            segment.pins -= 1
 
     def _complete(self, so_far: Counter[int], news: Counter[int]) -> list[int]:
         """Returns the names that all ranks have reported."""

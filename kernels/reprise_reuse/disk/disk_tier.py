@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile, DiskReport
+from reprise_reuse.disk.messages import DiskFile, ReuseReport
 from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
 from reprise_reuse.stores.folder_store import PARTIAL, warn_of_others, write_private
 
@@ -50,7 +50,7 @@ class DiskTier:
         self._waiting: queue.SimpleQueue[tuple[str, Callable[[], None]] | None] = queue.SimpleQueue()
         self._queued = 0
         """segments that wait to be written, or are being written"""
-        self._news = DiskReport()
+        self._news = ReuseReport()
         self.unused_bytes = 0
         """the size of the files that `restore` left alone: they take room from this engine's"""
         self._lock = threading.Lock()
@@ -110,10 +110,10 @@ class DiskTier:
             self._news.unwritten += is_full
         return not is_full
 
-    def report(self, report: DiskReport) -> None:
+    def report(self, report: ReuseReport) -> None:
         """Adds what was written, refused and not written since the last call."""
         with self._lock:
-            news, self._news = self._news, DiskReport()
+            news, self._news = self._news, ReuseReport()
         report.written.update(news.written)
         report.refused += news.refused
         report.unwritten += news.unwritten

@@ -1,6 +1,7 @@
-"""What is to be done with files of segments, and what became of it."""
+"""What is to be done with segments on disk and in a shared store, and what became of it."""
 
 import hashlib
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -29,20 +30,50 @@ def digest_of(tokens: np.ndarray) -> bytes:
     return hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteFile(DiskFile):
+    """A segment's rows in host memory, and the value of a shared store that holds or will hold them."""
+
+    audience: bytes
+    """who may find it: see `prompts.users.audience_of`"""
+    seconds: float = 0.0
+    """for a read: it is of use only if it takes no longer"""
+    silence: float = math.inf
+    """for a read: how long the store may answer nothing meanwhile"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a request would like to find in a shared store."""
+
+    request: str
+    namespace: bytes
+    audiences: tuple[bytes, ...]
+    """to which it belongs"""
+    grams: np.ndarray
+    """anchors of the text that no segment here holds, uint64 [n]"""
+    seconds: float
+    """the request waits no longer for it"""
+    silence: float
+    """how long the store may answer nothing meanwhile"""
+
+
 @dataclass(slots=True)
-class DiskOrders:
-    """What to do with files, in this order: reset, drop, fetch; after the step's forward, write."""
+class TierOrders:
+    """What to do with files or values, in this order: reset, drop, fetch, look up; after the step's forward, write."""
 
     fetches: list[DiskFile] = field(default_factory=list)
     writes: list[DiskFile] = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
+    """in a shared store"""
     is_reset: bool = False
     """whether everything stored was forgotten since the last step: the model may have got other weights"""
 
 
 @dataclass
-class DiskReport:
-    """What became of it; of several ranks, added up."""
+class ReuseReport:
+    """What became of it, and of loads; of several ranks, added up."""
 
     fetched: Counter[int] = field(default_factory=Counter)
     """how many ranks have finished fetching each of these segments from disk, successfully or not"""
@@ -65,3 +96,9 @@ class DiskReport:
     """segments that some rank has not written to a shared store: it failed or did not keep up"""
     figures: Counter[tuple[str, str]] = field(default_factory=Counter)
     """what was done and what it took, by (what, kind)"""
+    faults: Counter[str] = field(default_factory=Counter)
+    """faults that were contained, by what failed"""
+    refusals: list[str] = field(default_factory=list)
+    """why nothing is reused any more"""
+    divergences: list[float] = field(default_factory=list)
+    """of checked answers from full attention's"""

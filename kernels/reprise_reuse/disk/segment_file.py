@@ -66,9 +66,11 @@ class SegmentFiles:
         """Like `read`, of what `pack` has returned."""
         return self._unpack(data, file)[1]
 
-    def unpack_head(self, data: Value) -> tuple[DiskFile, np.ndarray]:
+    def unpack_head(self, data: Value, namespace: bytes) -> tuple[DiskFile, np.ndarray]:
         """Like `read_head`, of what `pack` has returned for the tokens alone. The segment's name is 0."""
         described, state = self._unpack(data)
+        if described["namespace"] != namespace.hex():
+            raise RefusedError("is another tenant's")
         return _file_of(described, state["tokens"].numpy().copy(), 0)
 
     def _unpack(self, data: Value, file: DiskFile | None = None) -> tuple[dict[str, str], State]:

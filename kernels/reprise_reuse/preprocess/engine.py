@@ -7,10 +7,9 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from reprise_reuse.preprocess.errors import FailedError, RefusedError, UnusableError
+from reprise_reuse.preprocess.prompts import FailedError, Prompt, UnusableError
 
 _RUNNING = "vllm:num_requests_running", "sglang:num_running_reqs"
 _REUSING = "vllm:reprise_", "sglang:reprise_"
@@ -20,16 +19,8 @@ _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What an engine is to compute."""
-
-    before: str
-    """it keeps nothing of this"""
-    kept: str
-
-    def __str__(self) -> str:
-        return self.before + self.kept
+class RefusedError(FailedError):
+    """A prompt that the engine refuses, as one that is too long. The message has its answer."""
 
 
 class HttpEngine:
@@ -83,8 +74,8 @@ class HttpEngine:
 
         Raises `RefusedError` if it refuses the prompt, and `UnusableError` if it does not keep what it computes.
         """
-        if self._only_idle:
-            self._wait_until_idle()
+        while self._only_idle and _total(self._send("/metrics"), _BUSY) > 0:
+            time.sleep(_PAUSE_SECONDS)
         wish = {**self._wish, **({"kept_from": self._count(prompt.before)} if prompt.before else {})}
         body: dict[str, Any] = {
             "model": self._model, "prompt": str(prompt), "max_tokens": 1,
@@ -121,10 +112,6 @@ class HttpEngine:
             self.stores = True
         elif _tells(metrics, _RUNNING):
             raise UnusableError(f"{self._url} reuses nothing: {self._url}/metrics tells no {' or '.join(_REUSING)}")
-
-    def _wait_until_idle(self) -> None:
-        while _total(self._send("/metrics"), _BUSY) > 0:
-            time.sleep(_PAUSE_SECONDS)
 
     def _send(self, path: str, body: dict[str, Any] | None = None) -> str:
         data = None if body is None else json.dumps(body).encode()

@@ -10,10 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from reprise_reuse.preprocess.engine import Prompt
-from reprise_reuse.preprocess.errors import UnusableError
-from reprise_reuse.preprocess.run import prompts_of
-from reprise_reuse.preprocess.windows import Similar, bm25, random_windows, similar_windows
+from reprise_reuse.preprocess.prompts import (
+    Prompt,
+    Similar,
+    UnusableError,
+    bm25,
+    prompts_of,
+    random_windows,
+    similar_windows,
+)  # fmt: skip
 from reprise_reuse.stores.store import store_at
 
 PART = 64
@@ -36,8 +41,7 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     elif options.neighbours != "random" and not are_found:
         raise UnusableError(f"--neighbours {options.neighbours} needs bm25s: pip install './kernels[preprocess]'")
     if options.similar_by:
-        with _named(options.similar_by):
-            _function_of(options.similar_by)
+        _function_of(options.similar_by)
     if options.similar is None:
         options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
@@ -62,14 +66,17 @@ def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Se
     A document stands in the windows of one part only, since an engine averages only what it has computed itself. With
     similar neighbours it is kept of one prompt only, so that any part may have that prompt.
     """
-    find = None if options.neighbours == "random" else _find_similar(documents, options.similar_by)
-    if not options.share:
-        return [_prompts(documents, options, find)]
     # in the same order for all workers
-    documents = sorted(documents)
-    if options.neighbours == "similar":
-        return _cut(_prompts(documents, options, find))
-    return [_prompts(part, options, find) for part in _cut(documents)]
+    documents = sorted(documents) if options.share else documents
+    with _named(options.similar_by):
+        find = None
+        if options.neighbours != "random":
+            find = (_function_of(options.similar_by) if options.similar_by else bm25)(documents)
+        if not options.share:
+            return [_prompts(documents, options, find)]
+        if options.neighbours == "similar":
+            return _cut(_prompts(documents, options, find))
+        return [_prompts(part, options, find) for part in _cut(documents)]
 
 
 def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Similar | None) -> list[Prompt]:
@@ -77,8 +84,7 @@ def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Simila
     behind = {"random": 0, "similar": 1, "mixed": options.contexts // 2}[options.neighbours]
     prompts: list[Prompt] = []
     for number in range(behind):
-        with _named(options.similar_by):
-            windows = similar_windows(documents, options.similar, find, number * options.similar)
+        windows = similar_windows(documents, options.similar, find, number * options.similar)
         prompts += prompts_of(windows, options.template, options.system, keeps_last=True)
     if options.neighbours != "similar":
         windows = random_windows(documents, options.contexts - behind, options.window, options.seed)
@@ -90,23 +96,14 @@ def _cut(items: Sequence[Item]) -> list[Sequence[Item]]:
     return [items[begin : begin + PART] for begin in range(0, len(items), PART)]
 
 
-def _find_similar(documents: Sequence[str], place: str | None) -> Similar:
-    """Returns what finds similar documents, by the function at a place, `MODULE:FUNCTION`, or by words."""
-    if place is None:
-        return bm25(documents)
-    make = _function_of(place)
-    with _named(place):
-        return make(documents)
-
-
 @contextmanager
 def _named(place: str | None) -> Iterator[None]:
     """Says of a fault whose function had it."""
     try:
         yield
-    except UnusableError:
-        raise
     except Exception as error:
+        if place is None or isinstance(error, UnusableError):
+            raise
         raise UnusableError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
 
 
@@ -114,10 +111,11 @@ def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:
     module, _, name = place.partition(":")
     if not module or not name:
         raise UnusableError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise UnusableError(f"--similar-by: {error}") from error
+    with _named(place):
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise UnusableError(f"--similar-by: {error}") from error
 
 
 def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:

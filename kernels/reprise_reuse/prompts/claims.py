@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reprise_reuse.costs import Costs, pairs_of
+from reprise_reuse.costs import Costs, RowWork, pairs_of
 from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
 from reprise_reuse.pieces import Piece
 from reprise_reuse.segments import Found
 from reprise_reuse.segments.segment import gaps
-from reprise_reuse.work import RowWork
 
 QUESTION_TOKENS = 64
 """at most this many tokens represent the question"""
@@ -77,7 +76,7 @@ class Claim:
     @property
     def exact(self) -> int:
         """Rows taken from segments that equal those of full attention."""
-        return self._after_the_same if self.is_lossless else 0
+        return self._found_rows - self.approximate if self.is_lossless else 0
 
     @property
     def on_host(self) -> int:
@@ -87,7 +86,7 @@ class Claim:
     @property
     def gaps(self) -> int:
         """Rows in [begin, end) that no segment holds."""
-        return self.end - self.begin - sum(one.match.length for one in self.found)
+        return self.end - self.begin - self._found_rows
 
     @property
     def computed_from(self) -> int:
@@ -100,7 +99,7 @@ class Claim:
     @property
     def reused(self) -> int:
         """Rows that only approximate full attention and are not recomputed."""
-        return self.approximate - self.budget + self._after_the_same - self.exact
+        return self._found_rows - self.exact - self.budget
 
     @property
     def asks(self) -> bool:
@@ -108,8 +107,8 @@ class Claim:
         return METHODS[self.method].reads_question and 0 < self.budget < self.approximate
 
     @property
-    def _after_the_same(self) -> int:
-        return sum(one.match.length for one in self.found if one.is_exact)
+    def _found_rows(self) -> int:
+        return sum(one.match.length for one in self.found)
 
 
 def make_claim(
@@ -193,12 +192,10 @@ def piece_of(found: Found) -> Piece:
 
 
 def _trim(found: Sequence[Found], limit: int) -> list[Found]:
-    kept = []
-    for one in found:
-        length = min(one.match.end, limit) - one.match.start
-        if length > 0:
-            kept.append(one._replace(match=one.match._replace(length=length)))
-    return kept
+    return [
+        one._replace(match=one.match._replace(length=min(one.match.length, limit - one.match.start)))
+        for one in found if one.match.start < limit
+    ]  # fmt: skip
 
 
 def _approximate(found: Sequence[Found]) -> np.ndarray:

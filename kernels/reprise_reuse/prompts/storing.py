@@ -52,9 +52,10 @@ class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
     def __init__(
-        self, catalogue: Catalogue, pages: Pages, contexts: int, rows_per_step: int, line_ends: Collection[int]
+        self, catalogue: Catalogue, pages: Pages | None, contexts: int, rows_per_step: int, line_ends: Collection[int]
     ) -> None:
         """
+        pages          None: all segments are copied to host memory
         contexts       most contexts that a segment's mean covers
         rows_per_step  most rows to average in a step, unless a single segment has more
         line_ends      tokens after which a segment may end
@@ -80,7 +81,9 @@ class Storing:
         Returns None if there is nothing to save.
         """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
-        pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
+        pages = np.empty(0, np.int64)
+        if self._pages is not None:
+            pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
         before = len(self.changed)
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
         self.shared += [(one, EVERYONE, True) for one in self.changed[before:] if PREPROCESSED in one.users]

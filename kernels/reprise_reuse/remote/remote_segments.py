@@ -8,9 +8,8 @@ import numpy as np
 
 from reprise_reuse.costs import Costs
 from reprise_reuse.disk.disk_segments import Asked, file_of, segment_of
-from reprise_reuse.disk.messages import DiskFile, DiskReport
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, TierOrders
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
-from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE
 from reprise_reuse.segments import Catalogue, Found, Grams, Segment
 from reprise_reuse.segments.cut import SHORTEST
@@ -69,7 +68,7 @@ class RemoteSegments:
     def __init__(self, catalogue: Catalogue, row_bytes: int, *, is_used: bool) -> None:
         """row_bytes: what a token takes on a rank; is_used: whether there is a store"""
         self._catalogue, self._row_bytes, self._is_used = catalogue, row_bytes, is_used
-        self._orders = RemoteOrders()
+        self._orders = TierOrders()
         # what requests' lookups have found; None: they are not answered yet
         self._found: dict[str, list[Segment] | None] = {}
         self._key, self._byte = Pace(), Pace()
@@ -119,7 +118,7 @@ class RemoteSegments:
         del self._found[request]
         wanted = [one for one in found if one.segment.audience is not None and not _is_here(one.segment)]
         size = sum(len(one) for one in {one.segment.name: one.segment for one in wanted}.values()) * self._row_bytes
-        taken, seconds = self._byte.of(size), _seconds_of(wanted, costs)
+        taken, seconds = self._byte.of(size), costs.prefill(0, sum(one.match.length for one in wanted))
         if wanted and taken >= seconds:
             wanted = wanted[: self._byte.may_try(_REMEMBERED)]
         more = {"seconds": seconds, "silence": _silence(taken, seconds)}
@@ -149,7 +148,7 @@ class RemoteSegments:
             if len(segment) >= SHORTEST and (is_new or segment.audience is None) and is_wanted:
                 self._shared[segment.name] = segment, audience
 
-    def heard(self, report: DiskReport) -> None:
+    def heard(self, report: ReuseReport) -> None:
         """Processes what workers have found, and what that took."""
         figures = report.figures
         self._key.measured(figures["remote_seconds", "lookup"], figures["remote", "keys"])
@@ -159,14 +158,17 @@ class RemoteSegments:
             segment.audience = None
         for request, found in report.found:
             if self._found.get(request, ()) is None:
-                self._found[request] = [self._expect(*one) for one in found or ()]
+                self._found[request] = [
+                    self._catalogue.expect(segment_of(file, tokens, audience=audience))
+                    for audience, file, tokens in found or ()
+                ]
                 if found is not None:
                     self._hits += _NEWS * (bool(found) - self._hits)
 
-    def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
+    def take_orders(self, *, is_reset: bool) -> TierOrders | None:
         """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
         self._order_writes()
-        orders, self._orders = self._orders, RemoteOrders()
+        orders, self._orders = self._orders, TierOrders()
         orders.is_reset = is_reset
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
 
@@ -188,19 +190,11 @@ class RemoteSegments:
                 segment.audience = audience
                 self._orders.writes.append(file_of(segment, RemoteFile, audience=audience))
 
-    def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
-        self._catalogue.expect(segment := segment_of(file, tokens, audience=audience))
-        return segment
-
     def _drop(self, expected: Iterable[Segment]) -> None:
         """Forgets those segments whose rows are nowhere here, nor on their way."""
         for segment in expected:
             if not _is_here(segment) and not segment.is_fetching:
                 self._catalogue.drop(segment)
-
-
-def _seconds_of(found: Sequence[Found], costs: Costs) -> float:
-    return costs.prefill(0, sum(one.match.length for one in found))
 
 
 def _silence(expected: float, saved: float) -> float:

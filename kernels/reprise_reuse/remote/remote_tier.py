@@ -7,18 +7,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from logging import Logger
 from typing import TypeVar
 
 import numpy as np
 
-from reprise_reuse.disk.messages import DiskFile
-from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State, why_unused
+from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, ReuseReport
+from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
-from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
 from reprise_reuse.segments import Grams
-from reprise_reuse.stores.store import Store, Value
+from reprise_reuse.stores.store import Store
 
 SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
@@ -89,12 +89,6 @@ class RemoteTier:
         self._note_unwritten(file)
         return False
 
-    def take_unwritten(self) -> set[int]:
-        """Returns the names of the segments that were not written since the last call."""
-        with self._lock:
-            unwritten, self._unwritten = self._unwritten, set()
-        return unwritten
-
     def start_read(self, file: RemoteFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
         self._reads.start(file, file.seconds, file.silence)
@@ -112,11 +106,12 @@ class RemoteTier:
         """Returns what was found since the last call, by request; None for lookups that failed or took too long."""
         return [(lookup.request, found) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
-    def take_figures(self) -> Counter[tuple[str, str]]:
-        """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
+    def report(self, report: ReuseReport) -> None:
+        """Adds what was counted since the last call (`remote`, `remote_bytes`, `remote_seconds`), and not written."""
         with self._lock:
-            figures, self._figures = self._figures, Counter()
-        return figures
+            report.figures.update(self._figures)
+            report.unshared |= self._unwritten
+            self._figures, self._unwritten = Counter(), set()
 
     def close(self) -> None:
         """Leaves unwritten what is queued: others have computed it, or will."""
@@ -143,7 +138,7 @@ class RemoteTier:
             if value is None:
                 self._note(key, now, self._absent)
                 continue
-            head = self._checked(key, lambda value=value: _head_of(files, value, lookup.namespace))
+            head = self._checked(key, lambda value=value: files.unpack_head(value, lookup.namespace))
             if head is not None:
                 found.setdefault(head[0].tokens_digest, (audiences[key], *head))
         self._count("found", len(found))
@@ -219,7 +214,8 @@ class RemoteTier:
     def _is_known(self, files: SegmentFiles, heads: Sequence[str], file: RemoteFile) -> bool:
         """Whether these tokens are stored, and what preprocessing has now would be no better."""
         for key, value in zip(heads, self._store.get(heads), strict=True):
-            known = None if value is None else self._checked(key, lambda value=value: files.unpack_head(value))
+            unpack = partial(files.unpack_head, value, file.namespace)
+            known = None if value is None else self._checked(key, unpack)
             if known is not None and known[0].tokens_digest == file.tokens_digest:
                 is_as_good = PREPROCESSED in known[0].users and len(known[0].prefixes) >= len(file.prefixes)
                 return is_as_good or PREPROCESSED not in file.users
@@ -249,13 +245,6 @@ class RemoteTier:
     def _count(self, kind: str, count: float = 1, what: str = "remote") -> None:
         with self._lock:
             self._figures[what, kind] += count
-
-
-def _head_of(files: SegmentFiles, value: Value, namespace: bytes) -> tuple[DiskFile, np.ndarray]:
-    file, tokens = files.unpack_head(value)
-    if file.namespace != namespace:
-        raise RefusedError("is another tenant's")
-    return file, tokens
 
 
 def _size_of(state: State) -> int:

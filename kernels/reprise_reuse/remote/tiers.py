@@ -7,10 +7,9 @@ from pathlib import Path
 import torch
 
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport
+from reprise_reuse.disk.messages import DiskFile, ReuseReport, TierOrders
 from reprise_reuse.disk.segment_file import State
 from reprise_reuse.host_store import HostStore
-from reprise_reuse.remote.messages import RemoteOrders
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.stores.store import store_at
 
@@ -34,10 +33,9 @@ class Tiers:
 
     def __init__(self, disk: DiskTier | None, remote: RemoteTier | None, store: HostStore, logger: Logger) -> None:
         self._disk, self._remote, self._logger = disk, remote, logger
-        self._disk_rows = None if disk is None else TierRows(disk, store, logger)
-        self._remote_rows = None if remote is None else TierRows(remote, store, logger)
+        self._rows = [None if tier is None else TierRows(tier, store, logger) for tier in (disk, remote)]
 
-    def restore(self, report: DiskReport) -> None:
+    def restore(self, report: ReuseReport) -> None:
         """Reports the segments that an earlier run of the engine left on disk; none if they cannot be listed."""
         if self._disk is not None:
             try:
@@ -46,30 +44,28 @@ class Tiers:
                 self._logger.exception("reprise: no segments are restored from disk")
             report.unused_bytes = self._disk.unused_bytes
 
-    def tend(self, orders: DiskOrders, remote: RemoteOrders | None, report: DiskReport) -> None:
+    def tend(self, orders: TierOrders, remote: TierOrders | None, report: ReuseReport) -> None:
         """Drops files, starts reads and lookups, and puts what was read into its slots."""
-        remote = remote or RemoteOrders()
-        if self._disk_rows is not None:
-            self._disk_rows.tend(orders, report)
-        if self._remote_rows is not None:
-            self._remote_rows.tend(remote, report)
+        remote = remote or TierOrders()
+        for rows, of_tier in zip(self._rows, (orders, remote), strict=True):
+            if rows is not None:
+                rows.tend(of_tier, report)
+        if self._remote is not None:
             for lookup in remote.lookups:
                 self._remote.look_up(lookup)
             report.found += self._remote.take_found()
 
-    def write(self, orders: DiskOrders, remote: RemoteOrders | None) -> None:
+    def write(self, orders: TierOrders, remote: TierOrders | None) -> None:
         """Queues rows for writing."""
-        for rows, of_tier in ((self._disk_rows, orders), (self._remote_rows, remote)):
+        for rows, of_tier in zip(self._rows, (orders, remote), strict=True):
             for file in of_tier.writes if rows is not None and of_tier is not None else ():
                 rows.write(file)
 
-    def report(self, report: DiskReport) -> None:
+    def report(self, report: ReuseReport) -> None:
         """Adds what was written, refused and not written since the last call."""
-        if self._disk is not None:
-            self._disk.report(report)
-        if self._remote is not None:
-            report.figures.update(self._remote.take_figures())
-            report.unshared |= self._remote.take_unwritten()
+        for tier in (self._disk, self._remote):
+            if tier is not None:
+                tier.report(report)
 
     def close(self) -> None:
         """Finishes queued writes to the disk."""
@@ -94,7 +90,7 @@ class TierRows:
         self._outdated: set[int] = set()
         self._is_given_up = False
 
-    def tend(self, step: DiskOrders, report: DiskReport) -> None:
+    def tend(self, step: TierOrders, report: ReuseReport) -> None:
         """Drops files, starts reads, and puts finished reads into their slots."""
         if step.is_reset:
             self._renew()
@@ -124,7 +120,7 @@ class TierRows:
             self._logger.exception("reprise: the model cannot be identified: no segments are read or written any more")
             self._is_given_up = True
 
-    def _take_read(self, step: DiskOrders) -> list[tuple[DiskFile, State | None]]:
+    def _take_read(self, step: TierOrders) -> list[tuple[DiskFile, State | None]]:
         if not self._is_given_up:
             try:
                 for name in step.dropped_files:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from reprise_reuse.device import copy_to
 from reprise_reuse.pieces import Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS
 from reprise_reuse.question_attention import SplitQuestionAttention
 from reprise_reuse.rows.evidence import PromptPages, asked_at, attend_by
 from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.rows.row_pass import attend_rows
-from reprise_reuse.to_device import copy_to
 
 Run = Callable[[], None]
 Capture = Callable[[Run], Run]

@@ -1,34 +1,18 @@
 """Compares an answer's first token under reuse with full attention, for a sample of requests."""
 
-from typing import Any, Protocol
-
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_reuse.pieces import Check
-from reprise_reuse.rows.cache_slots import as_blocks
-from reprise_reuse.rows.clock import Clock
-from reprise_reuse.rows.engine_parts import Attend, Forward
-from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
-from reprise_reuse.rows.faults import Faults, Report
+from reprise_reuse.pieces import Check, as_blocks
+from reprise_reuse.rows.engine_parts import Attend
+from reprise_reuse.rows.evidence import PromptPages, attend_over, attend_to_rows, of_head
+from reprise_reuse.rows.worker import Faults, Worker
 
 _PART = 256
 """queries of one head whose weights are held at the same time"""
 
 
-class Checking(Protocol):
-    """A worker whose answers are compared."""
-
-    layer: Any
-    """an attention layer, with `num_heads`, `num_kv_heads` and `head_size`; all have the same"""
-    device: torch.device
-    forward: Forward
-    pages: PromptPages
-    clock: Clock
-    report: Report
-
-
-def report_check(worker: Checking, check: Check, faults: Faults) -> None:
+def report_check(worker: Worker, check: Check, faults: Faults) -> None:
     """Compares an answer and adds the result to the worker's report."""
     try:
         with worker.clock.phase("check"):
@@ -42,7 +26,7 @@ def report_check(worker: Checking, check: Check, faults: Faults) -> None:
         worker.report.figures["checks", "same" if is_same else "other"] += 1
 
 
-def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None:
+def compare_answers(worker: Worker, check: Check) -> tuple[float, bool] | None:
     """Returns the KL divergence of the first token's distribution under reuse from full attention's, in nats.
 
     Also whether both have the same most likely token; None on ranks without logits. The distribution under reuse is
@@ -54,12 +38,8 @@ def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None
     at = torch.arange(length, device=worker.device)
 
     def over_pages(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
-        keys, values = worker.pages.rows_of(layer, blocks, 0, length)
-        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
-        attended = attend_over(
-            q, *given, scale=worker.pages.scale, sees=sight.sees(at[-1:], at), sinks=sight.sinks
-        )  # fmt: skip
-        output.copy_(attended[1].view(output.shape))
+        sees = worker.pages.sights[layer].sees(at[-1:], at)
+        attend_to_rows(worker.pages, layer, q, worker.pages.rows_of(layer, blocks, 0, length), sees, output)
 
     reused = worker.forward.answer(tokens[-1:], at[-1:], over_pages)
     full = worker.forward.answer(tokens, at, attend_in_full(worker))
@@ -69,7 +49,7 @@ def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None
     return float((expected.exp() * (expected - log)).sum()), bool(log.argmax() == expected.argmax())
 
 
-def attend_in_full(worker: Checking) -> Attend:
+def attend_in_full(worker: Worker) -> Attend:
     """Returns causal attention of tokens to each other, without pages."""
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
+from reprise_reuse.device import to_device
 from reprise_reuse.pieces import Load
 from reprise_reuse.question_attention import QuestionAttention, SplitQuestionAttention
 from reprise_reuse.rows.engine_parts import Attend, Forward, InPlace, Layout
-from reprise_reuse.to_device import to_device
 
 if TYPE_CHECKING:
     from reprise_reuse.rows.captured_passes import CapturedPasses
@@ -241,6 +241,19 @@ def attend_over(
     weights = logits.softmax(-1)[..., :m].reshape(heads, -1, m)
     output = multiply(weights, values.float())
     return weights, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
+
+
+def attend_to_rows(
+    prompt: PromptPages, layer: int, q: torch.Tensor, rows: tuple[torch.Tensor, torch.Tensor], sees: torch.Tensor,
+    output: torch.Tensor,
+) -> None:  # fmt: skip
+    """Computes a layer's attention over a request's keys and values [m, heads, size], of queries that `sees` [n, m]."""
+    keys, values = rows
+    attended = attend_over(
+        q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=prompt.scale, sees=sees,
+        sinks=prompt.sights[layer].sinks,
+    )  # fmt: skip
+    output.copy_(attended[1].view(output.shape))
 
 
 def of_head(sinks: torch.Tensor | None, head: int, heads: int) -> torch.Tensor | None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from reprise_reuse.device import to_device
 from reprise_reuse.host_store import HostStore
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.engine_parts import Layout
-from reprise_reuse.to_device import to_device
 
 _BESIDE = 64
 """programs that copy from host memory beside others: together they read 256 KB at a time, and a bus needs some 80"""

@@ -11,13 +11,11 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from reprise_reuse.device import DeviceFlags, to_device
 from reprise_reuse.methods import METHODS, Evidence, choose
-from reprise_reuse.pieces import Load, Piece
-from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
-from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.pieces import Load, Piece, as_blocks, cache_slots
 from reprise_reuse.rows.evidence import PromptPages, attention_of_questions
 from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
-from reprise_reuse.to_device import to_device
 
 
 @dataclass
@@ -125,7 +123,10 @@ def choose_rows(prompt: PromptPages, opened: Sequence[OpenLoad]) -> None:
             one.take(one.load.budget)
     if not asking:
         return
-    spreads = _spreads(prompt, asking)
+    lengths = [one.load.end for one in asking]
+    own = to_device(np.concatenate([one.spread for one in asking]), asking[0].device)
+    # over the heads of all tensor-parallel ranks
+    spreads = (own if prompt.ranks == 1 else prompt.sum_over_ranks(own.square()).sqrt()).split(lengths)
     questions = [one for one in asking if METHODS[one.load.method].reads_question]
     attention = dict(zip(map(id, questions), attention_of_questions(prompt, questions), strict=True))
     for one, spread in zip(asking, spreads, strict=True):
@@ -138,10 +139,3 @@ def choose_rows(prompt: PromptPages, opened: Sequence[OpenLoad]) -> None:
             [len(one.free), load.end - int(one.known.sum())]
         )
         one.rows = torch.cat((gaps, choose(method.score(evidence), free, load.budget))).sort().values
-
-
-def _spreads(prompt: PromptPages, opened: Sequence[OpenLoad]) -> Sequence[torch.Tensor]:
-    """Returns the spread of each load's rows, over the heads of all tensor-parallel ranks; float32 [end] each."""
-    lengths = [one.load.end for one in opened]
-    own = to_device(np.concatenate([one.spread for one in opened]), opened[0].device)
-    return (own if prompt.ranks == 1 else prompt.sum_over_ranks(own.square()).sqrt()).split(lengths)

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
+from reprise_reuse.device import to_device
 from reprise_reuse.question_attention import padded
 from reprise_reuse.rows.engine_parts import Attend, Requests
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.row_choice import OpenLoad
-from reprise_reuse.to_device import to_device
 
 Part = tuple[OpenLoad, torch.Tensor]
 """a load, and some of its rows: int64 [n], ascending"""

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from reprise_reuse.device import DeviceFlags, to_device
 from reprise_reuse.host_store import HostStore, KeysAndValues, Rows
-from reprise_reuse.pieces import GroupBlocks, Load, Move, Piece, Save
+from reprise_reuse.pieces import GroupBlocks, Load, Move, Piece, Save, as_blocks, cache_slots, slots_of
 from reprise_reuse.rotation import KeyRotation, LayerRotations
-from reprise_reuse.rows.cache_slots import as_blocks, cache_slots, slots_of
-from reprise_reuse.rows.device_flags import DeviceFlags
 from reprise_reuse.rows.engine_parts import Layout, fingerprints
 from reprise_reuse.rows.fill_kernel import FillKernel
-from reprise_reuse.to_device import to_device
 
 
 class StoredRows:

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from reprise_reuse.segments.eviction_order import EvictionOrder
-from reprise_reuse.segments.page_residents import PageResidents
+from reprise_reuse.segments.places import PageResidents, Slots
 from reprise_reuse.segments.segment import Found, Segment, prefix_digests
 from reprise_reuse.segments.segment_index import MIN_STORED, SegmentIndex
-from reprise_reuse.segments.slots import Slots
 from reprise_reuse.segments.winnow import Anchors
 
 
@@ -182,10 +181,11 @@ class Catalogue:
         self._disk_tokens += len(segment)
         self._bound_disk()
 
-    def expect(self, segment: Segment) -> None:
+    def expect(self, segment: Segment) -> Segment:
         """Enters a segment whose rows are in a shared store, and nowhere here yet. Gives it a name."""
         segment.name = segment.owner = self._name()
         self._enter(segment)
+        return segment
 
     def fetch(self, segment: Segment) -> bool:
         """Gives a segment without rows here slots in host memory, pinned. Returns False if there is no room."""

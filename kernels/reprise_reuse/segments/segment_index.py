@@ -124,7 +124,7 @@ class SegmentIndex:
         for segment, offset in islice(self._places.get(key, ()), _MOST_PLACES):
             stored = self._tokens[segment]
             ahead = _common_prefix(tokens[at:end], stored[offset:])
-            behind = _common_suffix(tokens[begin:at], stored[:offset])
+            behind = _common_prefix(tokens[begin:at][::-1], stored[:offset][::-1])
             if best is None or ahead + behind > best.length:
                 best = Match(at - behind, ahead + behind, segment, offset - behind)
         return best
@@ -154,7 +154,3 @@ def _common_prefix(a: np.ndarray, b: np.ndarray) -> int:
     differs = a[:length] != b[:length]
     first = int(differs.argmax()) if length else 0
     return first if length and differs[first] else length
-
-
-def _common_suffix(a: np.ndarray, b: np.ndarray) -> int:
-    return _common_prefix(a[::-1], b[::-1])

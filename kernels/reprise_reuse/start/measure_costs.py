@@ -9,15 +9,14 @@ import numpy as np
 import torch
 
 from reprise_reuse.costs import Costs, Forward, fit
+from reprise_reuse.device import Clock
 from reprise_reuse.methods import METHODS
-from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
-from reprise_reuse.rows.cache_slots import cache_slots
-from reprise_reuse.rows.clock import Clock
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, cache_slots
 from reprise_reuse.rows.engine_parts import Requests
 from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.rows.row_pass import compute_rows
-from reprise_reuse.start.prove_reuse import two_requests
-from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
+from reprise_reuse.rows.worker import Worker
+from reprise_reuse.start.prove_reuse import NotProvenError, two_requests
 
 Measured = TypeVar("Measured", bound=tuple)
 
@@ -43,7 +42,7 @@ class Loaded(NamedTuple):
     question: float
 
 
-def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
+def measure_costs(worker: Worker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
     """Returns what was measured on random tokens; all ranks return the same. Overwrites the pages and host memory.
 
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
@@ -56,10 +55,10 @@ def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks
     here, there = two_requests(groups, half)
 
     def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
+        return rows, _shortest(worker, lambda: _compute(worker, tokens, rows, here, block_size))[0]
 
     def prefill(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        return rows, _seconds(worker, lambda: _prefill(worker, tokens, rows, here, block_size))
+        return rows, _shortest(worker, lambda: _prefill(worker, tokens, rows, here, block_size))[0]
 
     _, least = forward(np.arange(1))
     # few rows anywhere show what keys and runs cost, in a fraction of a prefill's time
@@ -139,9 +138,7 @@ def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Mea
     return measured
 
 
-def _measure_load(
-    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int
-) -> Loaded:
+def _measure_load(worker: Worker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int) -> Loaded:
     size = len(tokens)
     slots = np.arange(size)
     # two segments, like two documents
@@ -156,8 +153,8 @@ def _measure_load(
         worker.stored.save(Save(tokens, here, pieces))
     try:
         asked = max(0, size - _QUESTION)
-        of_pages = _phases(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
-        of_host = _phases(worker, lambda: worker.load_now(_load(tokens, there, on_host, asked)))
+        _, *of_pages = _shortest(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
+        _, *of_host = _shortest(worker, lambda: worker.load_now(_load(tokens, there, on_host, asked)))
     finally:
         worker.store.forget(torch.from_numpy(slots))
     return Loaded(size, of_pages[0], of_host[0], min(of_pages[1], of_host[1]))
@@ -174,12 +171,12 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
     return np.diff(rows, prepend=-2) != 1
 
 
-def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
+def _compute(worker: Worker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
 
 
-def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
+def _prefill(worker: Worker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     """Computes neighbouring rows by the engine's own attention."""
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     at = torch.from_numpy(rows).to(worker.device)
@@ -187,44 +184,21 @@ def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks:
     worker.forward.compute(opened.tokens[at], at, requests)
 
 
-def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:
-    """Returns the shortest time of a run."""
+def _shortest(worker: Worker, run: Callable[[], object]) -> list[float]:
+    """Returns the shortest times of a run, of its filling and of its question: of a few, after one that compiles.
 
-    def timed() -> list[float]:
-        began = time.perf_counter()
-        run()
-        _end(worker)
-        return [time.perf_counter() - began]
-
-    return _shortest(worker, timed)[0]
-
-
-def _phases(worker: ProvedWorker, load: Callable[[], object]) -> list[float]:
-    """Returns the shortest times of a load's filling and of its question."""
-
-    def timed() -> list[float]:
-        worker.clock = Clock(worker.device)
-        load()
-        _end(worker)
-        phases = worker.clock.take()
-        return [phases["filling"], phases["question"]]
-
-    shortest = _shortest(worker, timed)
-    worker.clock = Clock(worker.device)
-    return shortest
-
-
-def _shortest(worker: ProvedWorker, timed: Callable[[], list[float]]) -> list[float]:
-    """Returns the shortest of a few times, after one that compiles; the mean over tensor-parallel ranks.
-
-    All ranks must compute the same slices.
+    They are the mean over tensor-parallel ranks: all must compute the same slices.
     """
-    _, *taken = (timed() for _ in range(_RUNS + 1))
-    own = torch.tensor([min(times) for times in zip(*taken, strict=True)], dtype=torch.float32, device=worker.device)
+    taken = []
+    for _ in range(_RUNS + 1):
+        worker.clock, began = Clock(worker.device), time.perf_counter()
+        run()
+        if worker.device.type == "cuda":
+            torch.cuda.synchronize(worker.device)
+        seconds, phases = time.perf_counter() - began, worker.clock.take()
+        taken.append((seconds, phases["filling"], phases["question"]))
+    worker.clock = Clock(worker.device)
+    shortest = [min(times) for times in zip(*taken[1:], strict=True)]
+    own = torch.tensor(shortest, dtype=torch.float32, device=worker.device)
     # a time of nothing would be no measurement
     return (worker.pages.sum_over_ranks(own) / worker.pages.ranks).clamp(min=1e-9).tolist()
-
-
-def _end(worker: ProvedWorker) -> None:
-    if worker.device.type == "cuda":
-        torch.cuda.synchronize(worker.device)

@@ -6,10 +6,9 @@ import numpy as np
 import torch
 
 from reprise_reuse.host_store import Rows
-from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
-from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
-from reprise_reuse.rows.evidence import as_rows, attend_over
-from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save, as_blocks, cache_slots
+from reprise_reuse.rows.evidence import as_rows, attend_to_rows
+from reprise_reuse.rows.worker import Worker
 
 _OWNER = -2
 _SHIFT = 7
@@ -19,7 +18,11 @@ _COMPARED = 32
 """last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
-def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int) -> None:
+class NotProvenError(Exception):
+    """What this engine computes for reuse is not what it computes itself; the message says how it differs."""
+
+
+def prove_reuse(worker: Worker, vocabulary: int, block_size: int, blocks: int) -> None:
     """Raises `NotProvenError` unless, on a random prompt,
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
@@ -47,7 +50,11 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
         # so that nothing from the first check is left
         _load(worker, moved, there)
         if not worker.pages.have_windows:
-            _prove_pages(worker, tokens, here, there, cache_slots(here[0], length, block_size))
+            in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here[0], length, block_size))
+            worker.stored.save(Save(tokens, here, [in_pages]))
+            _load(worker, tokens, there, in_pages)
+            if _error(worker, here, there, 0, length) > 0:
+                raise NotProvenError("rows do not come back from the engine's pages as they were")
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
@@ -70,17 +77,7 @@ def two_requests(groups: int, blocks: int) -> tuple[GroupBlocks, GroupBlocks]:
     return every[0], every[1]
 
 
-def _prove_pages(
-    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, pages: np.ndarray
-) -> None:
-    in_pages = Piece(0, len(tokens), None, _OWNER, is_exact=True, pages=pages)
-    worker.stored.save(Save(tokens, here, [in_pages]))
-    _load(worker, tokens, there, in_pages)
-    if _error(worker, here, there, 0, len(tokens)) > 0:
-        raise NotProvenError("rows do not come back from the engine's pages as they were")
-
-
-def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
+def _prove_turns(worker: Worker, tokens: np.ndarray, by: int) -> None:
     """Raises `NotProvenError` unless each layer's keys, turned to another position, are its keys there.
 
     Each token attends to itself alone, so in every layer nothing but its position differs.
@@ -102,7 +99,7 @@ def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
             raise NotProvenError(f"keys of layer {number} turned to another place are off by {error:.1e}")
 
 
-def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+def _alone(worker: Worker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
     """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
     rows: Rows = []
     shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
@@ -116,7 +113,7 @@ def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) 
     return rows
 
 
-def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) -> None:
+def refuse_unless_like_engine(worker: Worker, save: Save, logger: Logger) -> None:
     """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
     try:
         compare_with_engine(worker, save)
@@ -125,7 +122,7 @@ def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) 
         worker.report.refusals.append(str(error))
 
 
-def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
+def compare_with_engine(worker: Worker, save: Save) -> None:
     """Raises `NotProvenError` unless our forwards give the keys and values that the engine's own step produced.
 
     Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
@@ -144,16 +141,14 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
         for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines, _rounding(worker)))
-        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
-        attended = attend_over(q, *given, scale=worker.pages.scale, sees=sight.sees(at, every), sinks=sight.sinks)
-        output.copy_(attended[1].view(output.shape))
+        attend_to_rows(worker.pages, layer, q, (keys, values), worker.pages.sights[layer].sees(at, every), output)
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
         raise NotProvenError(f"rows that the engine has computed come out different here, by {worst:.1e}")
 
 
-def _load(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
+def _load(worker: Worker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
     """Fills a prompt's rows as far as its only piece, or computes all of them if there is none."""
     end = pieces[0].end if pieces else len(tokens)
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
@@ -162,7 +157,7 @@ def _load(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, *pieces
 
 
 def _error(
-    worker: ProvedWorker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
+    worker: Worker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
     rounding: float = 0.0,
 ) -> float:  # fmt: skip
     """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
@@ -181,12 +176,12 @@ def _difference(a: torch.Tensor, b: torch.Tensor, rounding: float = 0.0) -> floa
     return float(beyond.max().clamp(min=0) / b.abs().max().clamp(min=1e-9))
 
 
-def _rounding(worker: ProvedWorker) -> float:
+def _rounding(worker: Worker) -> float:
     # keys of fp8 are rounded, turned and rounded again, and so is what they are compared with
     return 1.5 * worker.layout.rounding
 
 
-def _tolerance(worker: ProvedWorker) -> float:
+def _tolerance(worker: Worker) -> float:
     if worker.layout.rounding or worker.store.shape.dtype != torch.float32:
         return 0.1
     # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16

@@ -70,7 +70,10 @@ class MooncakeStore:
 
     def get(self, keys: Sequence[str]) -> list[Value | None]:
         with self._client() as client:
-            there = [key for key, is_there in zip(keys, self._there(client, keys), strict=True) if is_there]
+            codes = client.batch_is_exist(list(keys))
+            if any(code < 0 for code in codes):
+                raise MooncakeError(f"{self._master} answers {min(codes)}")
+            there = [key for key, code in zip(keys, codes, strict=True) if code == 1]
             with self._buffer.beside_others():
                 values = _read(client, there)
             for key in there:
@@ -98,12 +101,6 @@ class MooncakeStore:
             raise MooncakeError(f"a value of {size} bytes does not fit into buffer_bytes")
         return value
 
-    def _there(self, client: Any, keys: Sequence[str]) -> list[bool]:
-        codes = client.batch_is_exist(list(keys))
-        if any(code < 0 for code in codes):
-            raise MooncakeError(f"{self._master} answers {min(codes)}")
-        return [code == 1 for code in codes]
-
     @contextmanager
     def _client(self) -> Iterator[Any]:
         with self._lock:
@@ -119,8 +116,9 @@ class MooncakeStore:
                 self._users -= 1
 
     def _connect(self) -> Any:
-        own = self._own_address()
-        settings = self._local or own, *self._settings
+        host, port = self._master.rsplit(":", 1)
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=5) as reached:
+            settings = self._local or reached.getsockname()[0], *self._settings
         if self._failed and time.monotonic() < self._failed[0] + _PROBED_AGAIN:
             raise self._failed[1]
         try:
@@ -135,11 +133,6 @@ class MooncakeStore:
         if code:
             raise MooncakeError(f"{self._master} cannot be reached: {code}")
         return client
-
-    def _own_address(self) -> str:
-        host, port = self._master.rsplit(":", 1)
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=5) as reached:
-            return reached.getsockname()[0]
 
 
 class _Buffer:

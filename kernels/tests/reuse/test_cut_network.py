@@ -15,10 +15,9 @@ import pytest
 import torch
 from test_stores import Master, MiB, mooncake_or_skip, wait_for
 
-from reprise_reuse.disk.messages import digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import store_calls
-from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
 from reprise_reuse.segments import Grams
 from reprise_reuse.stores.store import store_at
@@ -88,6 +87,11 @@ def found(tier: RemoteTier, seed: int, silence: float = 0.0) -> list[object] | N
     return heads[0][1]
 
 
+def unwritten(tier: RemoteTier) -> set[int]:
+    tier.report(report := ReuseReport())
+    return report.unshared
+
+
 def check(*addresses: str) -> None:
     writer, reader = (RemoteTier(store_at(one)(), lambda: "model", logging.getLogger("reprise")) for one in addresses)
     for seed in range(4):
@@ -107,7 +111,7 @@ def check(*addresses: str) -> None:
     wait_for(lambda: found(reader, 1, silence=10.0))
     assert not reader._reads._breaker.has_failed and not reader._finding.has_failed
     # what was to be written meanwhile is written, or given up and told
-    wait_for(lambda: read(writer, 9) == [True] or 9 in reader.take_unwritten())
+    wait_for(lambda: read(writer, 9) == [True] or 9 in unwritten(reader))
 
 
 def main() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_kernels.kv_fill import naive_kv_fill
+from reprise_reuse.device import SideStream
 from reprise_reuse.host_rows import CodedRows, PlainRows
 from reprise_reuse.host_store import BITS, HostStore, Rows, RowShape, slots_in
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.streams import SideStream
 
 HEADS, DIM, LAYERS = 2, 64, 3
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reprise_reuse.preprocess.engine import Prompt
-from reprise_reuse.preprocess.errors import FailedError
-from reprise_reuse.preprocess.leases import Leases
+from reprise_reuse.preprocess.prompts import FailedError, Prompt
+from reprise_reuse.preprocess.run import Leases
 from reprise_reuse.stores.folder_store import FolderStore
 
 PARTS = [[Prompt("", f"{part} {number}") for number in range(3)] for part in range(12)]

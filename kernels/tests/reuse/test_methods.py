@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
-from reprise_reuse.runs import Runs, to_passes
+from reprise_reuse.rows.engine_parts import Runs, to_passes
 
 
 def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:

@@ -10,12 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
-from reprise_reuse.preprocess.corpus import read_corpus
-from reprise_reuse.preprocess.engine import HttpEngine, Prompt
-from reprise_reuse.preprocess.errors import FailedError
+from reprise_reuse.preprocess.engine import HttpEngine
 from reprise_reuse.preprocess.options import make_parts, read_options
-from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
-from reprise_reuse.preprocess.windows import random_windows, similar_windows
+from reprise_reuse.preprocess.prompts import (
+    FailedError,
+    Prompt,
+    bm25,
+    prompts_of,
+    random_windows,
+    read_corpus,
+    similar_windows,
+)
+from reprise_reuse.preprocess.run import Done, Outcome, preprocess
 
 
 @given(count=st.integers(2, 40), contexts=st.integers(1, 5), size=st.integers(1, 12), seed=st.integers(0, 9))
@@ -42,7 +48,7 @@ def test_similar_documents_stand_in_front_the_most_similar_next():
         "many rivers flow through many towns to the sea",
         "a kernel is a program that runs on a device",
     ]
-    windows = similar_windows(documents, 1)
+    windows = similar_windows(documents, 1, bm25(documents))
     assert windows[0] == [documents[1], documents[0]]
     assert similar_windows(documents, 2, lambda document, count: documents[2:][:count])[0] == [
         documents[3],

@@ -10,7 +10,7 @@ import pytest
 from test_stores import wait_for
 
 from reprise_reuse.costs import EVEN, Costs
-from reprise_reuse.disk.messages import DiskReport
+from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.remote import remote_segments, store_calls
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
@@ -156,7 +156,7 @@ def test_an_outage_costs_few_requests_a_little_time_and_the_others_none(clock, s
     )
     asked = SimpleNamespace(namespace=b"", wish=SimpleNamespace(user=b"u"))
     prompt = np.arange(500, dtype=np.int32)
-    segments.heard(DiskReport(figures=_measured(segments, asked, prompt, lookup_seconds)))
+    segments.heard(ReuseReport(figures=_measured(segments, asked, prompt, lookup_seconds)))
     waited: list[float] = []
     for number in range(14):
         since, costs = clock.now, Costs(row=COMPUTING / len(prompt))
@@ -181,5 +181,5 @@ def _measured(
 
 def _until_it_goes_on(clock: Clock, segments: RemoteSegments, calls: StoreCalls, request: str) -> None:
     while not segments.order_reads(request, [], (0, 500), EVEN):
-        segments.heard(DiskReport(found=[(lookup.request, found) for lookup, found in calls.take()]))
+        segments.heard(ReuseReport(found=[(lookup.request, found) for lookup, found in calls.take()]))
         clock.now += 0.001

@@ -16,20 +16,12 @@ from reprise_reuse.segments import Catalogue, Segment
 DOCUMENT = np.arange(1000, 1100, dtype=np.int32)
 
 
-class NoPages:
-    def pages_of(self, blocks: object, length: int) -> np.ndarray:
-        return np.empty(0, np.int64)
-
-    def bring(self, segment: Segment) -> bool:
-        return True
-
-
 class Stored:
     """What the host's store makes of the pieces: whose share in the document's mean is how large."""
 
     def __init__(self, contexts: int = 4) -> None:
         self.catalogue = Catalogue(2000)
-        self._storing = Storing(self.catalogue, NoPages(), contexts, 10_000, [])
+        self._storing = Storing(self.catalogue, None, contexts, 10_000, [])
         self._sent = 0
         self.shares: dict[bytes, Fraction] = {}
         self._contexts = 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_reuse.work import RowWork
+from reprise_reuse.costs import RowWork
 
 WORKS = st.sampled_from([RowWork(), RowWork(64), RowWork(3072), RowWork(1e-3)])
 POSITIONS = st.sets(st.integers(0, 20_000), max_size=200).map(lambda found: np.array(sorted(found), np.int64))

@@ -12,7 +12,7 @@ from cases import indices
 import lab_kernels
 import reprise_kernels
 from lab_kernels.select_tokens import select_tokens
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 PACKAGES = [Path(package.__file__).parent for package in (reprise_kernels, lab_kernels)]
 SOURCES = [source for package in PACKAGES for source in sorted(package.rglob("dispatch.py"))]

@@ -6,12 +6,7 @@ from typing import Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_settings import say_tested
-from reprise_sglang.engine_seams import (
-    TESTED,
-    find_missing_hotness_seams,
-    find_missing_promotion_seams,
-    find_missing_seams,
-)
+from reprise_sglang.engine_seams import HOTNESS, PROMOTION, REPORTS, TESTED, what_lacks
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
 from reprise_sglang.reporting.cache_reporter import CacheReporter
 from reprise_sglang.reporting.request_places import RequestPlaces
@@ -70,13 +65,9 @@ def _read_hotness(ctx: Any) -> HotnessSettings | None:
     settings = HotnessSettings.read()
     if settings is None:
         return None
-    obstacle = _find_obstacle(ctx)
-    if obstacle is None and (ctx.is_hybrid_ssm or ctx.is_hybrid_swa):
-        obstacle = "States and windows have an order of their own."
-    if obstacle is None and ctx.params.enable_session_radix_cache:
-        obstacle = "Sessions have an order of their own."
-    if obstacle is None and (missing := find_missing_hotness_seams()):
-        obstacle = f"This SGLang lacks {', '.join(missing)}."
+    others = "States and windows" if ctx.is_hybrid_ssm or ctx.is_hybrid_swa else None
+    others = others or ("Sessions" if ctx.params.enable_session_radix_cache else None)
+    obstacle = _find_obstacle(ctx) or (f"{others} have an order of their own." if others else what_lacks(HOTNESS))
     if obstacle is None and settings.promotion_tokens > 0:
         obstacle = _find_promotion_obstacle(ctx)
     if obstacle is not None:
@@ -91,9 +82,7 @@ def _find_promotion_obstacle(ctx: Any) -> str | None:
         return "REPRISE_PROMOTION_TOKENS needs a host that keeps what is evicted: --enable-hierarchical-cache."
     if get_disagg().disaggregation_mode != "null":
         return "REPRISE_PROMOTION_TOKENS needs prefill and decoding on one server."
-    if missing := find_missing_promotion_seams():
-        return f"This SGLang lacks {', '.join(missing)}."
-    return None
+    return what_lacks(PROMOTION)
 
 
 def _check_parts(cache: Any, reporter: CacheReporter) -> None:
@@ -142,9 +131,8 @@ def _is_first_rank() -> bool:
 def _find_obstacle(ctx: Any) -> str | None:
     from sglang.srt.runtime_context import get_memory, get_parallel
 
-    missing = find_missing_seams()
-    if missing:
-        return f"This SGLang lacks {', '.join(missing)}."
+    if missing := what_lacks(REPORTS):
+        return missing
     if ctx.disable_radix_cache:
         return "The radix cache is disabled."
     if ctx.is_hybrid_swa and ctx.full_tokens_per_layer == 0:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from reprise_callbacks import Cleared
-from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted
+from reprise_sglang.reporting.cache_reporter import Anchored, Evicted, Promoted
 from reprise_sglang.reporting.request_places import RequestPlaces
 
 

@@ -17,7 +17,7 @@ from sglang.srt.server_args import ServerArgs
 
 import reprise_sglang
 from reprise_sglang import create_cache as factory
-from reprise_sglang.engine_seams import TESTED, find_missing_seams
+from reprise_sglang.engine_seams import HOTNESS, PROMOTION, REPORTS, TESTED, what_lacks
 
 URL = "http://127.0.0.1:9/v1/replicas/gpu-0"
 
@@ -62,7 +62,7 @@ def create(core: str = "python", **overrides: object) -> UnifiedRadixCache:
 
 
 def test_sglang_itself_has_everything_that_is_looked_for() -> None:
-    assert find_missing_seams() == []
+    assert [what_lacks(seams) for seams in (REPORTS, HOTNESS, PROMOTION)] == [None] * 3
 
 
 def test_registering_twice_is_registering_once() -> None:

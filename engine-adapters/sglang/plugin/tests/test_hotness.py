@@ -173,7 +173,6 @@ def test_only_what_was_asked_for_often_goes_to_the_host(monkeypatch, threshold):
     cache.evict(EvictParams(num_tokens=1 << 20))
     # two requests used the shared part, one used each tail
     assert written == ([shared] if threshold == 2 else [])
-    assert (cache.admitted_tokens, cache.rejected_tokens) == ((4, 8) if threshold == 2 else (0, 12))
     cache.sanity_check()
 
 

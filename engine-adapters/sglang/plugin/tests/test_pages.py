@@ -157,8 +157,6 @@ def test_sparse_rows_are_masked_attention_beside_dense_ones(selector):
                 assert listed * PAGE <= len(read[row]) <= (listed + 2) * PAGE
                 assert decoding.tokens(row, 0, PAGE) <= read[row]
                 assert decoding.tokens(row, (full - 2) * PAGE, length) <= read[row]
-    counts = decoding.paged.selection.counts
-    assert 0.2 < counts["listed"] / counts["all"] < 0.6
 
 
 def test_the_pages_that_matter_are_read():

@@ -68,7 +68,6 @@ def test_what_is_hot_on_the_host_comes_up_after_a_prefill(build):
     served.serve("once", prompt(2, 50))
     served.step()
     assert served.link.submitted == [16]
-    assert served.cache.promoted_tokens == 16
     assert served.cached_length(prompt(1, 0)) == 16
     served.link.finish()
     assert torch.equal(rows(served, prompt(1, 0)), kept)

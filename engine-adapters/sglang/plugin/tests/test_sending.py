@@ -14,7 +14,7 @@ from sglang.srt.runtime_context import get_memory
 import reprise_sglang
 from reprise_callbacks import CallbackSender, SenderLimits
 from reprise_sglang import create_cache
-from reprise_sglang.reporting.cache_facts import Anchored, Evicted
+from reprise_sglang.reporting.cache_reporter import Anchored, Evicted
 from reprise_sglang.reporting.request_places import RequestPlaces
 
 PROMPT = list(range(16))

@@ -11,7 +11,7 @@ from lab_kernels.hierarchical_select.triton import hierarchical_select_kernel, s
 from lab_kernels.launch.cuda_kernel import CudaKernel, Launch, fits
 from lab_kernels.launch.launch_spaces import Config, first_with, launch_config
 from reprise_kernels.launch.checks import FLOATS, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 # limit of the Triton selection, padding included: with more pages the compiler needs a stack
 MOST_PAGES = 4096

@@ -6,7 +6,7 @@ import triton
 from lab_kernels.kv_deviation.triton import kv_deviation_kernel
 from lab_kernels.launch.launch_spaces import launch_config
 from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 INTERPRETED = {"tokens": 16, "warps": 4}
 

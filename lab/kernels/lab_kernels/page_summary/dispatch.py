@@ -6,7 +6,7 @@ import triton
 from lab_kernels.launch.launch_spaces import launch_config
 from lab_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 from reprise_kernels.launch.checks import FLOATS, check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 INTERPRETED = {"columns": 128, "row_columns": 512, "warps": 4}
 

@@ -8,7 +8,7 @@ from lab_kernels.rope_shift.rotary import Rotary
 from lab_kernels.rope_shift.triton import rope_shift_kernel
 from reprise_kernels.kv_fill import Turns
 from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 INTERPRETED = {"tokens": 16, "warps": 4}
 

@@ -9,7 +9,7 @@ from lab_kernels.launch.cuda_kernel import CudaKernel, Launch, fits
 from lab_kernels.launch.launch_spaces import Config, first_with, launch_config
 from lab_kernels.select_tokens.triton import select_tokens_kernel
 from reprise_kernels.launch.checks import check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 INTERPRETED = {"block": 64, "warps": 16}
 SELECT_TOKENS = CudaKernel("select_tokens", Path(__file__).with_name("select_tokens.cu"))

@@ -7,7 +7,7 @@ import triton
 
 from lab_kernels.shared_prefill_attention.triton import mark_stale_kernel, shared_prefill_kernel
 from reprise_kernels.launch.checks import check_index, check_queries
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 from reprise_kernels.sparse_prefill_attention.dispatch import choose_tile
 
 MARK_BLOCK = 128

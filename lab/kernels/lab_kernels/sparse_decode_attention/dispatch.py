@@ -8,7 +8,7 @@ import triton
 from lab_kernels.sparse_decode_attention.tiles import choose_splits, choose_tile
 from lab_kernels.sparse_decode_attention.triton import combine_kernel, decode_kernel
 from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.launch_configs import on_device
 
 
 def sparse_decode_attention(

@@ -13,7 +13,7 @@ import torch
 
 from quality.in_engine.engine import Engine
 from quality.in_engine.prompts import Asked, Trace
-from reprise_reuse.preprocess.windows import similar_windows
+from reprise_reuse.preprocess.prompts import similar_windows
 
 ANSWER_TOKENS = 12
 CONTEXTS = 4

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from reprise_reuse.preprocess.windows import Similar, bm25
+from reprise_reuse.preprocess.prompts import Similar, bm25
 
 SYSTEM = "<|im_start|>system\nAnswer the question from the documents.<|im_end|>\n<|im_start|>user\n"
 TURN = "<|im_end|>\n<|im_start|>user\n"

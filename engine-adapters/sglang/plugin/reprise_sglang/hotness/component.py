@@ -20,8 +20,6 @@ class HotFullComponent(FullComponent):
         self._heats: dict[int, Heat] = {}
         """by node id"""
         self._popped: list[Any] = []
-        self._cut: set[Any] = set()
-        """leaves that were shortened since the last eviction"""
         # orders the host's leaves; SGLang calls it when it evicts there
         self.session_ref_eviction_strategy = self._host_key
 
@@ -58,18 +56,17 @@ class HotFullComponent(FullComponent):
     def pass_request(self) -> None:
         """A request has been served."""
         if self.tracker.pass_request():
-            self._forget_gone()
-            leaves = self.tree_core.evictable_device_leaves
-            if isinstance(leaves, EvictableLeaves):
-                leaves.rekey()
+            known = self.tree_core._node_arena
+            if len(self._heats) > 2 * len(known) + 1024:
+                self._heats = {node_id: heat for node_id, heat in self._heats.items() if node_id in known}
+            self.leaves.rekey()
             if self.host:
                 self.host.rekey()
 
     def redistribute_on_node_split(self, new_parent: Any, child: Any) -> None:
         super().redistribute_on_node_split(new_parent, child)
-        leaves = self.tree_core.evictable_device_leaves
-        if isinstance(leaves, EvictableLeaves) and child in leaves:
-            self._cut.add(child)
+        # it is shorter now
+        self.leaves.put_back(child)
         heat = self._heats.get(child.id)
         if heat is not None:
             # what was known about the whole node applies to its front part
@@ -84,16 +81,9 @@ class HotFullComponent(FullComponent):
             self.host.put(node)
         return result
 
-    def settle_cut(self) -> None:
-        """Re-inserts leaves that were shortened since the last eviction at their new priority."""
-        for leaf in sorted(self._cut, key=lambda leaf: leaf.id):
-            self.leaves.put_back(leaf)
-        self._cut = set()
-
     def _evict_device_start(self, request_cnt: int) -> None:
         self._evict_device_request_cnt = request_cnt
         self._popped = []
-        self.settle_cut()
 
     def _evict_device_next_node(self, tracker: Any, *_: Any, **__: Any) -> int | None:
         if tracker[self.component_type] >= self._evict_device_request_cnt:
@@ -114,8 +104,3 @@ class HotFullComponent(FullComponent):
 
     def _is_on_host_alone(self, node: Any) -> bool:
         return node.evicted and node.backuped and self.tree_core._node_arena.get(node.id) is node
-
-    def _forget_gone(self) -> None:
-        known = self.tree_core._node_arena
-        if len(self._heats) > 2 * len(known) + 1024:
-            self._heats = {node_id: heat for node_id, heat in self._heats.items() if node_id in known}

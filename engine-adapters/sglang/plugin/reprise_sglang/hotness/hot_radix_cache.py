@@ -10,7 +10,7 @@ from reprise_hotness.tracker import HotnessTracker
 from reprise_sglang.hotness.component import HotFullComponent
 from reprise_sglang.hotness.promotion import Limits, Promotion, plan_promotions
 from reprise_sglang.hotness.settings import HotnessSettings
-from reprise_sglang.reporting.cache_facts import ROOT, Promoted
+from reprise_sglang.reporting.cache_reporter import ROOT, Promoted
 from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
 
@@ -23,9 +23,6 @@ class HotRadixCache(ReportingRadixCache):
     """
 
     settings = HotnessSettings()
-    admitted_tokens = 0
-    rejected_tokens = 0
-    promoted_tokens = 0
     _has_prefilled = False
     _promotion_slot = -1
     """index in SGLang's layer counters that tracks the copies of the last promotion"""
@@ -113,21 +110,13 @@ class HotRadixCache(ReportingRadixCache):
         """HotPrefix §3.3.2: admits nodes used often and, if the host is full, hotter than its coldest leaf."""
         component = self.hot_component
         node = self.tree_core.node_by_id(node_id)
-        heat = component.heat_of(node)
-        tokens = len(node.component_data[ComponentType.FULL].value)
-        is_admitted = heat.frequency >= self.settings.admission_frequency and (
-            self._has_host_room(tokens) or self._is_hotter_than_host(node)
-        )
-        self.admitted_tokens += tokens if is_admitted else 0
-        self.rejected_tokens += 0 if is_admitted else tokens
-        return is_admitted
-
-    def _has_host_room(self, tokens: int) -> bool:
-        return self.cache_controller is None or self.cache_controller.mem_pool_host.available_size() >= tokens
-
-    def _is_hotter_than_host(self, node: Any) -> bool:
-        component, leaves = self.hot_component, self.tree_core.evictable_host_leaves
-        return component.hotness_of(node) > min(map(component.hotness_of, leaves), default=0)
+        if component.heat_of(node).frequency < self.settings.admission_frequency:
+            return False
+        controller, tokens = self.cache_controller, len(node.component_data[ComponentType.FULL].value)
+        if controller is None or controller.mem_pool_host.available_size() >= tokens:
+            return True
+        coldest = min(map(component.hotness_of, self.tree_core.evictable_host_leaves), default=0)
+        return component.hotness_of(node) > coldest
 
     def _is_link_idle(self) -> bool:
         """No copy to the GPU is under way, so two of SGLang's three counters stay for batches. Same on all ranks."""
@@ -137,7 +126,6 @@ class HotRadixCache(ReportingRadixCache):
     def _promote(self) -> None:
         """HotPrefix §3.4: one operation makes all copies of a plan, in parallel with decoding."""
         component = self.hot_component
-        component.settle_cut()
         free = self._free_tokens()
         # nodes cannot be evicted while they are copied: leave at least as much to running requests
         most = min(self.settings.promotion_tokens, (free + self.full_evictable_size()) // 2)
@@ -160,7 +148,6 @@ class HotRadixCache(ReportingRadixCache):
         if self._free_tokens() < tokens or not self.load_back(node.id):
             component.host.put(node)
             return False
-        self.promoted_tokens += tokens
         self._observe(self._see_promoted, node.id)
         return True
 
@@ -173,7 +160,7 @@ class HotRadixCache(ReportingRadixCache):
     def _see_promoted(self, node_id: int) -> None:
         path = self._path_to(node_id)
         parent = path[-2].node_id if len(path) > 1 else ROOT
-        self._reporter.promoted(Promoted(node_id, parent, path[-1].path_end))
+        self._reporter.tell(Promoted(node_id, parent, path[-1].path_end))
 
     def _discard(self, leaf: int) -> None:
         """Evicts a cold leaf without copying it; if the host already has it, it stays there."""

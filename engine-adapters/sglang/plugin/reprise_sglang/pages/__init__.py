@@ -1,4 +1,3 @@
 """Page selection during decoding: `--decode-attention-backend reprise_torch_native`."""
 
 BACKEND = "reprise_torch_native"
-STOCK = "torch_native"

@@ -81,7 +81,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
                 raise ValueError("a layer does not attend to its whole context alone")
             scale = scaling if scaling is not None else query.shape[-1] ** -0.5
             tokens = self.selection.tokens_of(step, self._layer, query.float() * scale)
-            table = _with_dense_rows(step, tokens, req_to_token, req_pool_indices, seq_lens)
+            table = _with_dense_rows(step, tokens, req_to_token, req_pool_indices)
             ours = torch.empty_like(output)
             attend(table, torch.arange(step.batch, device=table.device), step.lengths, ours)
         except Exception as error:
@@ -108,7 +108,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
 
 
 def _with_dense_rows(
-    step: PageStep, tokens: torch.Tensor, req_to_token: torch.Tensor, pool_rows: torch.Tensor, seq_lens: torch.Tensor
+    step: PageStep, tokens: torch.Tensor, req_to_token: torch.Tensor, pool_rows: torch.Tensor
 ) -> torch.Tensor:
     """Returns a table for the whole batch: `tokens` for sparse rows, whole contexts for the others."""
     width = int(step.lengths.max())

@@ -1,6 +1,5 @@
 """Which tokens each layer reads for sparse requests in a decode step."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +22,9 @@ class HeldRequests:
     """
 
     def __init__(self, slots: int) -> None:
+        # the last used last
         self._slot_of: dict[str, int] = {}
-        self._name_of: list[str | None] = [None] * slots
+        self._free = list(range(slots))
         self._step = 0
         self._seen = np.zeros(slots, dtype=np.int64)
         self._length = np.zeros(slots, dtype=np.int64)
@@ -45,7 +45,7 @@ class HeldRequests:
         asking = [row for row, ratio in enumerate(ratios) if ratio is not None]
         known = [row for row in asking if names[row] in self._slot_of]
         for row in known:
-            slot = slots[row] = self._slot_of[names[row]]
+            slot = slots[row] = self._slot_of[names[row]] = self._slot_of.pop(names[row])
             if self._seen[slot] != self._step - 1 or self._length[slot] != lengths[row] - 1:
                 self._begin(slot, ratios[row])
             self._seen[slot] = self._step
@@ -53,7 +53,7 @@ class HeldRequests:
             slot = self._take()
             if slot is None:
                 break
-            self._slot_of[names[row]], self._name_of[slot] = slot, names[row]
+            self._slot_of[names[row]] = slot
             self._begin(slot, ratios[row])
             slots[row], self._seen[slot] = slot, self._step
         held = slots != NONE
@@ -62,13 +62,10 @@ class HeldRequests:
 
     def _take(self) -> int | None:
         """Takes the slot that was used least recently; None if all are used in this step."""
-        slot = int(self._seen.argmin())
-        if self._seen[slot] == self._step:
-            return None
-        name = self._name_of[slot]
-        if name is not None:
-            del self._slot_of[name]
-        return slot
+        if self._free:
+            return self._free.pop(0)
+        name, slot = next(iter(self._slot_of.items()), (None, None))
+        return None if name is None or self._seen[slot] == self._step else self._slot_of.pop(name)
 
     def _begin(self, slot: int, ratio: float) -> None:
         self.ratio[slot] = ratio
@@ -120,8 +117,6 @@ class PageSelection:
         self._summaries = torch.zeros(len(keys), settings.requests, heads, numbers, pages, device=self._device)
         lists = len(keys) if self.selector.per_layer else 1
         self._chosen = torch.zeros(lists, settings.requests, pages, dtype=torch.int64, device=self._device)
-        self.counts: Counter[str] = Counter()
-        """pages listed, pages in total, and choices made"""
 
     def begin_step(
         self,
@@ -153,9 +148,6 @@ class PageSelection:
         held.age[slots] += 1
         held.listed[slots[due]], held.chosen_at[slots[due]], held.age[slots[due]] = budget[due], full[due], 0
         listed, since = held.listed[slots], held.chosen_at[slots]
-        self.counts["listed"] += int((listed - since + -(-mine // page)).sum())
-        self.counts["all"] += int((-(-mine // page)).sum())
-        self.counts["choices"] += int(due.sum())
         read = lengths.copy()
         read[rows] = listed * page + mine - since * page
         at = self._to_device(rows)

@@ -1,37 +1,71 @@
-"""The engine's side of the reports: passes on facts from the scheduler's thread until they cannot be trusted."""
+"""The engine's side of the reports: passes facts about the tree from the scheduler's thread to the sender's."""
 
 import contextlib
 import logging
 import threading
 from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from reprise_callbacks import CallbackSender
-from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Lengths, Promoted, Refound
+
+ROOT: Final = 0
+"""tokens up to the root, where nothing is cached"""
+
+
+Lengths = tuple[tuple[int, int], ...]
+"""of prefixes, in tokens: ranges, first and last, in ascending order"""
+
+
+class Anchored(NamedTuple):
+    """A request's cached prefix now ends with this node of the tree, after `tokens` tokens."""
+
+    request_id: str
+    node: int
+    tokens: int
+    lengths: Lengths | None = None
+    """at which others find it, up to there; None: at all of them, since the model has only full attention"""
+
+
+class Evicted(NamedTuple):
+    """A node without cached children is no longer cached; its parent still is, up to `parent_tokens` tokens."""
+
+    node: int
+    parent: int
+    parent_tokens: int
+    stays: bool = False
+    """on the host, from which it may be promoted"""
+
+
+class Promoted(NamedTuple):
+    """A node that was evicted but stayed on the host is cached again after its parent, up to `tokens` tokens."""
+
+    node: int
+    parent: int
+    tokens: int
+
+
+class Refound(NamedTuple):
+    """What is cached up to a node at which requests end is found at other lengths than before."""
+
+    node: int
+    lengths: Lengths
+    changed: tuple[int, ...]
+    """the nodes on the way there that were told otherwise"""
+
 
 logger = logging.getLogger(__name__)
 
-_HEALTH_CHECK = "HEALTH_CHECK"
-
 
 class CacheReporter:
-    """Passes facts to the sender. After the first fault, reports that nothing is cached and stays silent."""
+    """Passes facts to the sender, as long as they can be trusted: after the first fault, reports that nothing is cached
+    and stays silent."""
 
     def __init__(self, sender: CallbackSender) -> None:
         self._sender: CallbackSender | None = sender
         self._facts: list[Anchored | Evicted | Promoted | Refound] = []
 
-    def anchored(self, request_id: object, node: int, tokens: int, lengths: Lengths | None = None) -> None:
-        """The request's cached prefix ends with this node. Ignores SGLang's own health probes."""
-        if isinstance(request_id, str) and not request_id.startswith(_HEALTH_CHECK):
-            self._facts.append(Anchored(request_id, node, tokens, lengths))
-            self.flush()
-
-    def evicted(self, fact: Evicted | Refound) -> None:
-        """A leaf, a window or a state was evicted. Sent with the next flush: every report wakes the sender's thread."""
-        self._facts.append(fact)
-
-    def promoted(self, fact: Promoted) -> None:
-        """A node was promoted. Sent with the next flush."""
+    def tell(self, fact: Anchored | Evicted | Promoted | Refound) -> None:
+        """Passes a fact on with the next flush: every report wakes the sender's thread."""
         self._facts.append(fact)
 
     def flush(self) -> None:

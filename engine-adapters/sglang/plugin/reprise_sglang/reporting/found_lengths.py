@@ -6,7 +6,7 @@ from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
 
-from reprise_sglang.reporting.cache_facts import ROOT, Lengths, Refound
+from reprise_sglang.reporting.cache_reporter import ROOT, Lengths, Refound
 
 
 class FoundLengths:

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from sglang.srt.mem_cache.unified_radix_cache import BASE_COMPONENT_TYPE, UnifiedRadixCache
 
-from reprise_sglang.reporting.cache_facts import ROOT, Evicted
-from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.cache_reporter import ROOT, Anchored, CacheReporter, Evicted
 from reprise_sglang.reporting.found_lengths import FoundLengths
+
+_HEALTH_CHECK = "HEALTH_CHECK"
 
 
 class ReportingRadixCache(UnifiedRadixCache):
@@ -46,44 +47,42 @@ class ReportingRadixCache(UnifiedRadixCache):
             self._reporter.guard(self._reporter.cleared)
 
     def evict(self, *arguments: Any, **named: Any) -> Any:
-        seen_before = self._seen_evicted
-        result = super().evict(*arguments, **named)
-        self._observe(self._see_all_evicted, result, seen_before)
-        return result
+        return self._evict_by(super().evict, *arguments, **named)
 
     def evict_for_alloc(self, *arguments: Any, **named: Any) -> Any:
+        return self._evict_by(super().evict_for_alloc, *arguments, **named)
+
+    def _evict_by(self, evict: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         seen_before = self._seen_evicted
-        result = super().evict_for_alloc(*arguments, **named)
+        result = evict(*arguments, **named)
         self._observe(self._see_all_evicted, result, seen_before)
         return result
 
     def _evict_device_leaf(self, node_id: int, tracker: dict[Any, int]) -> Any:
-        leaf = self._observe(self._look_at, node_id, tracker)
-        backup = super()._evict_device_leaf(node_id, tracker)
         # if a backup has to come first, the node is demoted or dropped later
-        if backup is None:
-            self._observe(self._see_evicted, leaf, tracker)
-        return backup
+        return self._remove_by(super()._evict_device_leaf, node_id, tracker, lambda backup: backup is None)
 
     def _demote(self, node_id: int, tracker: dict[Any, int]) -> Any:
-        leaf = self._observe(self._look_at, node_id, tracker)
-        result = super()._demote(node_id, tracker)
-        self._observe(self._see_evicted, leaf, tracker)
-        return result
+        return self._remove_by(super()._demote, node_id, tracker, lambda _: True)
 
     def _drop_subtree_no_host(self, node_id: int, tracker: dict[Any, int]) -> Any:
+        return self._remove_by(super()._drop_subtree_no_host, node_id, tracker, bool)
+
+    def _remove_by(
+        self, remove: Callable[..., Any], node_id: int, tracker: dict[Any, int], is_removed: Callable[[Any], bool]
+    ) -> Any:
         leaf = self._observe(self._look_at, node_id, tracker)
-        is_dropped = super()._drop_subtree_no_host(node_id, tracker)
-        if is_dropped:
+        result = remove(node_id, tracker)
+        if is_removed(result):
             self._observe(self._see_evicted, leaf, tracker)
-        return is_dropped
+        return result
 
     def _observe(self, see: Callable[..., Any], *arguments: Any) -> Any:
         return self._reporter.guard(see, *arguments) if self._reporter else None
 
     def _see_request(self, req: Any, *, runs_again: bool = False) -> None:
-        # a streaming session keeps its KV outside the tree, so it has no node
-        if not isinstance(req.last_node, int):
+        # a streaming session keeps its KV outside the tree, so it has no node; SGLang's own health probes are nobody's
+        if not isinstance(req.last_node, int) or not isinstance(req.rid, str) or req.rid.startswith(_HEALTH_CHECK):
             return
         try:
             path = self._path_to(req.last_node)
@@ -93,7 +92,9 @@ class ReportingRadixCache(UnifiedRadixCache):
         # a report of zero tokens makes reprise forget a request: skip it if the request will run, and be reported,
         # again
         if tokens != ROOT or not runs_again:
-            self._reporter.anchored(req.rid, req.last_node, tokens, self._found.tell(path) if self._found else None)
+            lengths = self._found.tell(path) if self._found else None
+            self._reporter.tell(Anchored(req.rid, req.last_node, tokens, lengths))
+            self._reporter.flush()
 
     def _see_given_up(self, req: Any) -> None:
         """The request was aborted or retracted: what it had matched and what its earlier chunks left is cached."""
@@ -109,7 +110,7 @@ class ReportingRadixCache(UnifiedRadixCache):
         self._seen_evicted += tracker[BASE_COMPONENT_TYPE] - leaf.evicted_before
         if self._found:
             self._found.left(leaf.fact.node, leaf.fact.parent)
-        self._reporter.evicted(leaf.fact)
+        self._reporter.tell(leaf.fact)
 
     def _see_all_evicted(self, result: Any, seen_before: int) -> None:
         """Checks the count: if SGLang no longer calls a private method, reprise would miss evictions."""
@@ -127,7 +128,7 @@ class ReportingRadixCache(UnifiedRadixCache):
     def _see_changed_lengths(self) -> None:
         if self._found:
             for fact in self._found.take_changed():
-                self._reporter.evicted(fact)
+                self._reporter.tell(fact)
             self._reporter.flush()
 
     def _path_to(self, node_id: int) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Lengths, Promoted, Refound
+from reprise_sglang.reporting.cache_reporter import ROOT, Anchored, Evicted, Lengths, Promoted, Refound
 
 _MOST_ASLEEP = 65_536
 """host nodes for which the requests that ended there are remembered"""
@@ -30,11 +30,6 @@ class RequestPlaces:
         self._requests_at: dict[int, set[str]] = {}
         self._asleep: dict[int, tuple[str, ...]] = {}
         """by host node: requests that ended there when it left the GPU"""
-
-    @property
-    def requests(self) -> int:
-        """How many requests have cached tokens."""
-        return len(self._place)
 
     def translate(
         self, report: Iterable[Anchored | Evicted | Promoted | Refound | Cleared]

@@ -1,49 +1,34 @@
 """Fills the rows of requests before SGLang's own forward, and keeps computed rows in host memory."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from logging import Logger
 from typing import Any
 
 import torch
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.device import Clock
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskOrders, DiskReport
+from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
-from reprise_reuse.remote.messages import RemoteOrders
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation, LayerRotations
-from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.rows.worker import FailedLoads, Faults
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_sglang.reuse.nested_forward import NestedForward
 from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
 
 
-@dataclass
-class Report(DiskReport):
-    """What happened since the report was last taken."""
-
-    faults: Counter[str] = field(default_factory=Counter)
-    """by what failed"""
-    refusals: list[str] = field(default_factory=list)
-    """why nothing is reused any more"""
-    divergences: list[float] = field(default_factory=list)
-    """of checked answers"""
-
-
 class ReuseWorker:
     """
-    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.start.proved_worker`).
+    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.rows.worker.Worker`).
 
     SGLang's scheduler has allocated the slots of the whole prompt and computes what was not filled, so that nothing has
     to be taken back if a load fails.
@@ -71,7 +56,7 @@ class ReuseWorker:
         layers = [self.layer] * len(caches)
         self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, self.store)
         self.costs, self.clock = EVEN, Clock(self.device)
-        self.report = Report()
+        self.report = ReuseReport()
         self._faults = Faults(logger)
         self.failed = FailedLoads(self.layout.block_size, by_request=True)
         self._logger = logger
@@ -125,13 +110,13 @@ class ReuseWorker:
         """Compares an answer's first token with full attention's, which takes as long as a cold prefill."""
         report_check(self, check, self._faults)
 
-    def tend(self, orders: DiskOrders, remote: RemoteOrders | None) -> None:
+    def tend(self, orders: TierOrders, remote: TierOrders | None) -> None:
         """Drops files, starts reads and lookups, puts what was read into host memory, and queues writes."""
         self.tiers.tend(orders, remote, self.report)
         self.tiers.write(orders, remote)
         self.tiers.report(self.report)
 
-    def take_report(self) -> Report:
+    def take_report(self) -> ReuseReport:
         """Returns what happened since the last call."""
-        report, self.report = self.report, Report()
+        report, self.report = self.report, ReuseReport()
         return report

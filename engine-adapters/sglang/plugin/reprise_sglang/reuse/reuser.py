@@ -12,30 +12,20 @@ import numpy as np
 import torch
 from sglang.srt.mem_cache.common import match_kv_cache
 
+from reprise_reuse.costs import RowWork
 from reprise_reuse.disk.disk_segments import DiskSegments
-from reprise_reuse.disk.messages import DiskOrders
+from reprise_reuse.disk.messages import TierOrders
 from reprise_reuse.pieces import Check, Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, make_claim, piece_of, why_unclaimed
 from reprise_reuse.prompts.storing import Computed, Storing
 from reprise_reuse.prompts.users import may_reuse, store_of
 from reprise_reuse.prompts.wishes import read_wish
 from reprise_reuse.remote.remote_segments import RemoteSegments
-from reprise_reuse.segments import Catalogue, Found, Segment
-from reprise_reuse.work import RowWork
+from reprise_reuse.segments import Catalogue, Found
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
 from reprise_sglang.reuse.usage import ReuseMetrics
-
-
-class _NoPages:
-    """Keeps no segment in SGLang's own slots: all are copied to host memory (`reprise_reuse.prompts.storing.Pages`)."""
-
-    def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
-        return np.empty(0, np.int64)
-
-    def bring(self, segment: Segment) -> bool:
-        return False
 
 
 class Reuser:
@@ -48,15 +38,17 @@ class Reuser:
     """
 
     def __init__(
-        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, catalogue: Catalogue, disk: DiskSegments,
-        remote: RemoteSegments, work: RowWork, line_ends: Collection[int], rows_per_step: int,
-        metrics: ReuseMetrics | None, logger: Logger,
+        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, catalogue: Catalogue, work: RowWork,
+        line_ends: Collection[int], metrics: ReuseMetrics | None, logger: Logger,
     ) -> None:  # fmt: skip
-        """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
+        """pool: SGLang's table of the slots of requests"""
         self._metrics = metrics
         self._worker, self._table, self._settings, self._work = worker, pool, settings, work
-        self._catalogue, self._disk, self._remote, self._orders = catalogue, disk, remote, DiskOrders()
-        self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
+        row_bytes, most_averaged = worker.store.shape.bytes, settings.rows_beside(worker.longest)
+        self._catalogue, self._orders = catalogue, TierOrders()
+        self._disk = DiskSegments(catalogue, 1, row_bytes)
+        self._remote = RemoteSegments(catalogue, row_bytes, is_used=settings.remote is not None)
+        self._storing = Storing(catalogue, None, settings.contexts, most_averaged, line_ends)
         self._logger = logger
         self.refusal: str | None = None
         """why nothing is reused any more"""
@@ -140,7 +132,7 @@ class Reuser:
 
     def _tend(self) -> None:
         """Has disk and store work, and hears what became of it."""
-        orders, self._orders = self._orders, DiskOrders()
+        orders, self._orders = self._orders, TierOrders()
         orders.dropped_files += self._catalogue.take_dropped_files()
         self._worker.tend(orders, self._remote.take_orders(is_reset=orders.is_reset))
         self._hear()

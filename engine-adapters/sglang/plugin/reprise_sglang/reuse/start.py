@@ -5,25 +5,20 @@ from functools import partial
 from logging import Logger
 from typing import Any
 
-import torch
 from sglang.srt.runtime_context import get_observability
 
-from reprise_reuse.disk.disk_segments import DiskSegments
-from reprise_reuse.disk.disk_tier import DiskTier
+from reprise_reuse.costs import RowWork, even_keys_of
+from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
-from reprise_reuse.remote.remote_segments import RemoteSegments
-from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
-from reprise_reuse.start.prove_reuse import prove_reuse
-from reprise_reuse.start.proved_worker import NotProvenError
-from reprise_reuse.work import RowWork, even_keys_of
+from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
-from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
+from reprise_sglang.reuse.reuse_worker import ReuseWorker
 from reprise_sglang.reuse.reuser import Reuser
 from reprise_sglang.reuse.supported import attention_layers, check_runner, rotary_of
 from reprise_sglang.reuse.usage import ReuseMetrics
@@ -50,7 +45,12 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     shape = RowShape(len(attention), heads, size, pool.dtype, settings.host_dtype)
     tokens = tokens_in("host_bytes", settings.host_bytes, shape)
     disk_tokens = tokens_in("disk_bytes", settings.disk_bytes, shape) if settings.disk else 0
-    disk, remote = _tiers_of(runner, shape, settings, rotary[0], logger)
+    described = runner.model_config.hf_config.to_dict()
+    fingerprint = partial(fingerprint_of, runner.model, described, "SGLang", shape, rotary[0][1].tolist())
+    try:
+        disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
+    except OSError as error:
+        raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
     worker = ReuseWorker(runner, attention, rotary, shape, tokens, disk, remote, logger)
     vocabulary, slots = runner.model_config.vocab_size, min(pool.size, _MOST_SLOTS)
     try:
@@ -60,7 +60,7 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
         logger.error("reprise: nothing is reused but equal beginnings: %s", error)
         return None
     # what the self-test counted is nobody's
-    worker.report = Report()
+    worker.report = ReuseReport()
     worker.tiers.restore(worker.report)
     logger.info(
         "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",
@@ -68,24 +68,8 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     )
     # files of earlier runs may exist, so names start at the current time
     catalogue = Catalogue(tokens, disk_tokens, first_name=time.time_ns())
-    on_disk = DiskSegments(catalogue, 1, shape.bytes)
-    shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
-    budget = settings.rows_beside(runner.model_config.context_len)
-    config, first = runner.model_config, attention[0]
-    even_keys = even_keys_of(config.hf_text_config, config.hidden_size, first.tp_q_head_num, heads, size)
+    config, query_heads = runner.model_config, attention[0].tp_q_head_num
+    even_keys = even_keys_of(config.hf_text_config, config.hidden_size, query_heads, heads, size)
     work = RowWork(even_keys) if settings.ratio_of == "work" else RowWork()
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
-    lines = line_ends(tokenizer)
-    table = runner.req_to_token_pool
-    return Reuser(worker, table, settings, catalogue, on_disk, shared, work, lines, budget, metrics, logger)
-
-
-def _tiers_of(
-    runner: Any, shape: RowShape, settings: ReuseSettings, table: torch.Tensor, logger: Logger
-) -> tuple[DiskTier | None, RemoteTier | None]:
-    described = runner.model_config.hf_config.to_dict()
-    fingerprint = partial(fingerprint_of, runner.model, described, "SGLang", shape, table[1].tolist())
-    try:
-        return open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
-    except OSError as error:
-        raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
+    return Reuser(worker, runner.req_to_token_pool, settings, catalogue, work, line_ends(tokenizer), metrics, logger)

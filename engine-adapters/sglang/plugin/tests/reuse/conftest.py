@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from reusing_scheduler import ReusingScheduler
 
-from reprise_sglang.reuse.reuse_worker import Report
+from reprise_reuse.disk.messages import ReuseReport
 
 MODEL = Path(sys.prefix).parent / "test-model"
 
@@ -34,6 +34,6 @@ def fresh(engine: ReusingScheduler, caplog: pytest.LogCaptureFixture) -> Iterato
     settings, stored = reuser._settings, reuser._worker.stored
     yield engine
     reuser._settings, reuser._worker.stored, reuser.refusal = settings, stored, None
-    reuser._worker.report, reuser._worker._faults._score = Report(), 0
+    reuser._worker.report, reuser._worker._faults._score = ReuseReport(), 0
     engine.run()
     assert engine.is_balanced()

@@ -10,8 +10,7 @@ from reusing_scheduler import ReusingScheduler
 from sglang.srt.managers import scheduler as schedulers
 from sglang.srt.managers.schedule_batch import Req
 
-from reprise_reuse.start.prove_reuse import prove_reuse
-from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
 from reprise_sglang.reuse import reuse_worker
 from reprise_sglang.reuse.asked import asked_of
 from reprise_sglang.reuse.usage import with_figures

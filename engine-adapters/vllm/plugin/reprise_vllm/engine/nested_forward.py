@@ -10,9 +10,8 @@ from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
-from reprise_reuse.rows.engine_parts import Attend, Requests
+from reprise_reuse.rows.engine_parts import Attend, Requests, Runs, to_passes
 from reprise_reuse.rows.evidence import Sight
-from reprise_reuse.runs import Runs, to_passes
 from reprise_vllm.engine.model_parts import IMAGES_LEFT, IMAGES_LEFT_COUNT, leaves_images
 
 if TYPE_CHECKING:

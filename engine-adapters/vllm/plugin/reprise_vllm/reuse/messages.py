@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata
 
 from reprise_reuse.costs import Costs
-from reprise_reuse.disk.messages import DiskOrders, DiskReport
+from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.pieces import Check, Load, Move, Save
-from reprise_reuse.remote.messages import RemoteOrders
 from reprise_vllm.usage.figures import PageReport
 
 
 @dataclass(slots=True)
-class ReuseStep(DiskOrders):
+class ReuseStep(TierOrders):
     """Everything that workers do for reuse in one step.
 
     The order is: read moves, reset, drop files, fetch, load, write moves, save, check, write files, copy. Moves are
@@ -27,7 +26,7 @@ class ReuseStep(DiskOrders):
     loads: list[Load] = field(default_factory=list)
     saves: list[Save] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    remote: RemoteOrders | None = None
+    remote: TierOrders | None = None
     """what to do in a shared store, in the same order"""
     aborted: list[str] = field(default_factory=list)
     """requests whose loads are no longer needed"""
@@ -40,7 +39,7 @@ class ReuseStep(DiskOrders):
 
 
 @dataclass
-class WorkerReport(DiskReport, KVConnectorWorkerMetadata):
+class WorkerReport(ReuseReport, KVConnectorWorkerMetadata):
     """What ranks report since the last step, aggregated over ranks."""
 
     ready: int = 0

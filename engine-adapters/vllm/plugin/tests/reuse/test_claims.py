@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.costs import EVEN, Costs, RowWork
 from reprise_reuse.prompts import claims
 from reprise_reuse.prompts.claims import LAST_TOKENS, QUESTION_TOKENS, Claim
 from reprise_reuse.segments import Found, Match, Segment
-from reprise_reuse.work import RowWork
 
 ALIKE = RowWork()
 

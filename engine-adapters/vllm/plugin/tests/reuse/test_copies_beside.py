@@ -13,7 +13,7 @@ from reuse_prompts import FIRST, OTHER, full_attention, said, some_prompts, toke
 from streams_double import EventDouble, StreamsDouble, on_streams
 
 from reprise_reuse.costs import EVEN
-from reprise_reuse.streams import SideStream
+from reprise_reuse.device import SideStream
 from reprise_vllm.reuse.worker.late_loads import LateLoads
 
 ROW = 2 * 2 * 32 * 4 + 20

@@ -18,10 +18,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from vllm.model_executor.custom_op import CustomOp
 
 from reprise_reuse.host_store import HostStore, RowShape
-from reprise_reuse.pieces import Load, Piece, Save
+from reprise_reuse.pieces import Load, Piece, Save, cache_slots
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows import stored_rows
-from reprise_reuse.rows.cache_slots import cache_slots
 from reprise_reuse.rows.captured_passes import CapturedPasses
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.fill_kernel import FillKernel

@@ -26,7 +26,7 @@ from listening import listening
 
 from reprise_reuse.disk import disk_tier, segment_file
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskFile, DiskReport, digest_of
+from reprise_reuse.disk.messages import DiskFile, ReuseReport, digest_of
 
 LOGGER = logging.getLogger("vllm.reprise")
 
@@ -57,8 +57,8 @@ def wait_for(condition: Callable[[], object], seconds: float = 10) -> object:
     return value
 
 
-def reported(disk: DiskTier) -> DiskReport:
-    disk.report(report := DiskReport())
+def reported(disk: DiskTier) -> ReuseReport:
+    disk.report(report := ReuseReport())
     return report
 
 

@@ -19,10 +19,9 @@ from listening import listening
 
 from reprise_reuse.costs import EVEN, Costs
 from reprise_reuse.disk import segment_file
-from reprise_reuse.disk.messages import DiskReport, digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.remote import remote_segments, remote_tier, store_calls
-from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
 from reprise_reuse.segments import Catalogue, Grams, Segment
@@ -75,10 +74,15 @@ def tier(store: FolderStore, model: str = "model") -> RemoteTier:
     return connected(RemoteTier(store, lambda: model, LOGGER))
 
 
+def figures_of(remote: RemoteTier) -> Counter[tuple[str, str]]:
+    remote.report(report := ReuseReport())
+    return report.figures
+
+
 def connected(remote: RemoteTier) -> RemoteTier:
     """Waits until the store has answered for the first time: before, nobody waits for it."""
     wait_for(lambda: not remote._finding.has_failed)
-    remote.take_figures()
+    figures_of(remote)
     if isinstance(remote._store, Watched):
         remote._store.asked.clear()
     return remote
@@ -98,7 +102,7 @@ def counted(remote: RemoteTier, kind: str, take: Callable[[], object] = list) ->
 
     def is_there() -> bool:
         take()
-        counts.update(remote.take_figures())
+        counts.update(figures_of(remote))
         return counts["remote", kind] > 0
 
     wait_for(is_there)
@@ -171,7 +175,7 @@ def test_files_of_another_format_have_other_keys(tmp_path, monkeypatch):
     write(tier(FolderStore(tmp_path)), 1)
     monkeypatch.setattr(segment_file, "_FORMAT", 10**6)
     remote = tier(FolderStore(tmp_path))
-    assert found(remote, lookup_of(1)) == [] and not remote.take_figures()["remote", "refused"]
+    assert found(remote, lookup_of(1)) == [] and not figures_of(remote)["remote", "refused"]
 
 
 def test_what_is_only_for_its_user_is_found_by_that_user_alone(tmp_path):
@@ -410,7 +414,7 @@ def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_wh
         ("remote", "looked_up"): 2,
         ("remote", "keys"): 4 * keys_of(asked_for(1)[1]),
     }
-    segments.heard(DiskReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     assert not looked_up(segments, "cheap", Costs(row=0.9 / LENGTH)) and segments.order_reads(
         "cheap", [], (0, LENGTH), EVEN
     )
@@ -426,11 +430,11 @@ def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_wh
 def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_next_to_nothing():
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
     figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
-    segments.heard(DiskReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     costs = Costs(row=1.0 / LENGTH)
     asked = 0
     while looked_up(segments, f"{asked}", costs):
-        segments.heard(DiskReport(found=[(f"{asked}", [])]))
+        segments.heard(ReuseReport(found=[(f"{asked}", [])]))
         asked += 1
     assert 5 < asked < 50
     assert looked_up(segments, "dear", Costs(row=100.0 / LENGTH))
@@ -439,10 +443,10 @@ def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_n
 def test_lookups_that_a_store_did_not_answer_do_not_count_as_text_that_it_does_not_have():
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
     figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
-    segments.heard(DiskReport(figures=Counter(figures)))
+    segments.heard(ReuseReport(figures=Counter(figures)))
     for number in range(100):
         assert looked_up(segments, f"{number}", Costs(row=1.0 / LENGTH))
-        segments.heard(DiskReport(found=[(f"{number}", None)]))
+        segments.heard(ReuseReport(found=[(f"{number}", None)]))
         assert segments.order_reads(f"{number}", [], (0, LENGTH), EVEN)
 
 
@@ -462,7 +466,7 @@ def test_what_is_read_more_slowly_than_computed_is_not_read_but_one_segment_once
     def reads(request: str) -> int:
         segments.look_up(request, asked_for(1)[0], prompt, list, costs)
         found = [(EVERYONE, file_of(seed), state_of(seed)["tokens"].numpy()) for seed in range(3)]
-        segments.heard(DiskReport(found=[(request, found)]))
+        segments.heard(ReuseReport(found=[(request, found)]))
         assert segments.order_reads(request, catalogue.find(b"tenant", prompt), (0, len(prompt)), costs)
         orders = segments.take_orders(is_reset=False)
         for one in orders.fetches:
@@ -471,7 +475,7 @@ def test_what_is_read_more_slowly_than_computed_is_not_read_but_one_segment_once
 
     assert reads("unknown") == 3
     segments.heard(
-        DiskReport(figures=Counter({("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}))
+        ReuseReport(figures=Counter({("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}))
     )
     assert reads("slow") == 0
     with monkeypatch.context() as patch:
@@ -495,7 +499,7 @@ def test_reads_at_once_take_the_time_in_which_any_is_under_way(tmp_path):
     store.answers.set()
     states = []
     wait_for(lambda: states.extend(remote.take_read()) or len(states) == 4)
-    assert 0.05 <= remote.take_figures()["remote_seconds", "read"] <= time.monotonic() - begun
+    assert 0.05 <= figures_of(remote)["remote_seconds", "read"] <= time.monotonic() - begun
 
 
 def test_late_answers_do_not_keep_what_is_computed_from_being_written(tmp_path, caplog):
@@ -509,7 +513,7 @@ def test_late_answers_do_not_keep_what_is_computed_from_being_written(tmp_path, 
         wait_for(
             lambda: (
                 states.extend(remote.take_read())
-                or counts.update(remote.take_figures())
+                or counts.update(figures_of(remote))
                 or counts["remote", "failed"] == 3
             )
         )
@@ -539,7 +543,7 @@ def test_a_request_that_ends_while_it_waits_leaves_nothing(is_answered):
     segments = RemoteSegments(catalogue, 16, is_used=True)
     asked, tokens = asked_for(1)
     segments.look_up("one", asked, tokens, list, EVEN)
-    answer = DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
+    answer = ReuseReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
     if is_answered:
         segments.heard(answer)
         assert len(catalogue) == 1
@@ -554,7 +558,7 @@ def test_where_host_memory_has_no_room_nothing_is_read():
     asked, tokens = asked_for(1)
     segments.look_up("one", asked, tokens, list, EVEN)
     segments.take_orders(is_reset=False)
-    segments.heard(DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
+    segments.heard(ReuseReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
     assert segments.order_reads("one", catalogue.find(b"tenant", tokens), (0, LENGTH), EVEN)
     assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0
 
@@ -597,7 +601,7 @@ def test_what_was_not_written_is_written_when_it_is_asked_for_again():
     (segment,) = added(catalogue, 1, b"u")
     segments.share([(segment, EVERYONE, False)])
     assert written(segments) == [segment.name]
-    segments.heard(DiskReport(unshared={segment.name, 12345}))
+    segments.heard(ReuseReport(unshared={segment.name, 12345}))
     segments.share([(segment, EVERYONE, False)])
     assert written(segments) == [segment.name]
 
@@ -608,7 +612,7 @@ def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed(monkey
     asked_again, preprocessed = added(catalogue, 1, b"u") + added(catalogue, 1, PREPROCESSED)
     assert looked_up(segments, "one", Costs(row=1.0 / LENGTH))
     slow = {("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}
-    segments.heard(DiskReport(figures=Counter(slow)))
+    segments.heard(ReuseReport(figures=Counter(slow)))
     for one in (asked_again, preprocessed):
         segments.share([(one, EVERYONE, False)])
     assert written(segments) == [preprocessed.name]
@@ -619,6 +623,6 @@ def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed(monkey
         segments.share([(other, EVERYONE, False)])
         assert written(segments) == [other.name]
     fast = {("remote_seconds", "read"): 0.1, ("remote_bytes", "read"): LENGTH * 16}
-    segments.heard(DiskReport(figures=Counter(fast)))
+    segments.heard(ReuseReport(figures=Counter(fast)))
     segments.share([(asked_again, EVERYONE, False)])
     assert written(segments) == [asked_again.name]

@@ -9,9 +9,9 @@ import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, difference, full_attention, prompt, said, some_prompts, tokens
 
+from reprise_reuse.device import to_device
 from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Load, Move, Piece, Save
-from reprise_reuse.to_device import to_device
 from reprise_vllm.reuse.messages import ReuseStep
 
 PAGES = 100 * BLOCK

@@ -13,8 +13,7 @@ from served_models import ALL, IN_FP8, make_served_model, options_of, start_quic
 from vllm import SamplingParams
 
 from reprise_reuse.host_store import Rows
-from reprise_reuse.pieces import Load, Piece, Save
-from reprise_reuse.rows.cache_slots import as_blocks
+from reprise_reuse.pieces import Load, Piece, Save, as_blocks
 from reprise_vllm.reuse.messages import ReuseStep
 
 ANOTHER = len(DOCUMENTS[0])

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.disk.messages import DiskOrders, DiskReport, digest_of
+from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, TierOrders, digest_of
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import remote_tier
-from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
@@ -48,20 +47,20 @@ def lookup_of(name: int) -> Lookup:
     return Lookup(f"request {name}", b"", (EVERYONE,), Grams(tokens_of(name), SPARSE).anchors(0, LENGTH)[1], 5.0, 5.0)
 
 
-def tend(tiers: Tiers, remote: RemoteOrders, done: str) -> DiskReport:
+def tend(tiers: Tiers, remote: TierOrders, done: str) -> ReuseReport:
     """Carries out orders. Returns the report once it has this."""
-    report = DiskReport()
-    tiers.tend(DiskOrders(is_reset=remote.is_reset), remote, report)
+    report = ReuseReport()
+    tiers.tend(TierOrders(is_reset=remote.is_reset), remote, report)
     until = time.monotonic() + 10
     while not getattr(report, done):
         assert time.monotonic() < until
         time.sleep(0.002)
-        tiers.tend(DiskOrders(), None, report)
+        tiers.tend(TierOrders(), None, report)
     return report
 
 
-def wait_until_counted(tiers: Tiers, kind: str) -> DiskReport:
-    report, until = DiskReport(), time.monotonic() + 10
+def wait_until_counted(tiers: Tiers, kind: str) -> ReuseReport:
+    report, until = ReuseReport(), time.monotonic() + 10
     while not report.figures["remote", kind]:
         assert time.monotonic() < until
         time.sleep(0.002)
@@ -83,14 +82,14 @@ def test_a_model_that_cannot_be_identified_after_a_reset_neither_writes_nor_find
     disk = DiskTier(tmp_path / "disk", fingerprint, 0, LOGGER) if has_disk else None
     known = fingerprint if disk is None else disk.fingerprint
     tiers = Tiers(disk, RemoteTier(FolderStore(tmp_path / "store"), known, LOGGER), store, LOGGER)
-    tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(1)]))
+    tiers.write(TierOrders(), TierOrders(writes=[file_of(1)]))
     wait_until_counted(tiers, "written")
     before = {one for one in (tmp_path / "store").rglob("*") if one.is_file()}
     is_broken = True
-    orders = RemoteOrders(is_reset=True, lookups=[lookup_of(1)], fetches=[file_of(1)])
+    orders = TierOrders(is_reset=True, lookups=[lookup_of(1)], fetches=[file_of(1)])
     report = tend(tiers, orders, "found")
     assert report.found == [("request 1", [])] and report.lost == {1}
-    tiers.write(DiskOrders(writes=[file_of(2)]), RemoteOrders(writes=[file_of(2)]))
+    tiers.write(TierOrders(writes=[file_of(2)]), TierOrders(writes=[file_of(2)]))
     tiers.close()
     assert {one for one in (tmp_path / "store").rglob("*") if one.is_file()} == before
     assert not list(tmp_path.glob("disk/*"))
@@ -115,14 +114,14 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
     monkeypatch.setattr(remote_tier, "_MOST_BYTES", 2 * size)
     stuck = StuckStoreDouble(tmp_path)
     tiers = Tiers(None, remote := RemoteTier(stuck, lambda: "model", LOGGER), store, LOGGER)
-    tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(name) for name in range(4)]))
+    tiers.write(TierOrders(), TierOrders(writes=[file_of(name) for name in range(4)]))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {2, 3}
     stuck.may_go_on.set()
-    report, until = DiskReport(), time.monotonic() + 10
+    report, until = ReuseReport(), time.monotonic() + 10
     while report.unshared != {0, 1} and time.monotonic() < until:
         tiers.report(report)
     assert report.unshared == {0, 1}
     for _ in range(3):
         remote._writing.failed("the store is gone", time.monotonic())
-    tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(5)]))
+    tiers.write(TierOrders(), TierOrders(writes=[file_of(5)]))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {5}

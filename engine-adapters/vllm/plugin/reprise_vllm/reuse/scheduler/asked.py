@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reprise_reuse.costs import Costs
+from reprise_reuse.costs import Costs, RowWork
 from reprise_reuse.pieces import GroupBlocks, Load, Piece
 from reprise_reuse.prompts.claims import Claim, piece_of
 from reprise_reuse.prompts.storing import Computed
@@ -15,7 +15,6 @@ from reprise_reuse.prompts.users import store_of
 from reprise_reuse.prompts.wishes import Wish, read_wish
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.segments.eviction_order import PROBATION
-from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn

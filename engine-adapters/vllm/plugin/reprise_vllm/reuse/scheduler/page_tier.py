@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reprise_reuse.pieces import Move
-from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.pieces import Move, cache_slots
 from reprise_reuse.segments import Catalogue, Segment
 from reprise_vllm.reporting.pool_observer import PoolObserver
 

@@ -3,8 +3,8 @@
 from logging import Logger
 from typing import TYPE_CHECKING
 
+from reprise_reuse.costs import RowWork, even_keys_of
 from reprise_reuse.segments.cut import line_ends
-from reprise_reuse.work import RowWork, even_keys_of
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
 from reprise_vllm.engine.model_parts import load_tokenizer

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.pieces import Load, Piece, cache_slots
 from reprise_reuse.prompts.claims import QUESTION_TOKENS
-from reprise_reuse.rows.cache_slots import cache_slots
 from reprise_reuse.rows.captured_passes import CapturedPasses, as_graphs
 from reprise_reuse.rows.evidence import attend_in_place, attend_to_copies, attention_of_questions
 from reprise_reuse.rows.fill_kernel import FillKernel

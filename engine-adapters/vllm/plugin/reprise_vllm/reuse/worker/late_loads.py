@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reprise_reuse.rows.clock import Clock
+from reprise_reuse.device import Clock, SideStream
 from reprise_reuse.rows.row_choice import OpenLoad
-from reprise_reuse.streams import SideStream
 
 
 class LateLoads:

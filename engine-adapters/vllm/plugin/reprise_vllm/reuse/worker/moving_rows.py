@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from reprise_reuse.device import DeviceFlags, SideStream
 from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Move, meet
-from reprise_reuse.rows.device_flags import DeviceFlags
 from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
-from reprise_reuse.streams import SideStream
 from reprise_vllm.reuse.messages import ReuseStep
 
 

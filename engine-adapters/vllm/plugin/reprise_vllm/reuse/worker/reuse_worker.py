@@ -10,22 +10,21 @@ import numpy as np
 import torch
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.device import Clock, SideStream
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Load, Move
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import Part, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.rows.worker import FailedLoads, Faults
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
-from reprise_reuse.streams import SideStream
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts

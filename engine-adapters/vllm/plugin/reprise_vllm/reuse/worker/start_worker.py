@@ -11,8 +11,7 @@ from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import slots_in
 from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.start import measure_costs
-from reprise_reuse.start.prove_reuse import prove_reuse
-from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.model_parts import model_parts

@@ -1,27 +1,22 @@
-"""Counts contained faults, ends reuse if they keep coming, and collects the loads that failed."""
+"""The side of an engine that fills rows: as its self-test uses it, its contained faults, and its loads that failed."""
 
-from collections import Counter
 from collections.abc import Sequence
 from logging import Logger
-from typing import Protocol
+from typing import Any, Protocol
 
+import torch
+
+from reprise_reuse.costs import Costs
+from reprise_reuse.device import Clock
+from reprise_reuse.disk.messages import ReuseReport
+from reprise_reuse.host_store import HostStore
 from reprise_reuse.pieces import Load
+from reprise_reuse.rows.engine_parts import Forward
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.stored_rows import StoredRows
 
 _OF_A_FAULT = 10
 _MOST = 3 * _OF_A_FAULT
-
-
-class Report(Protocol):
-    """What a worker reports."""
-
-    faults: Counter[str]
-    """by what failed"""
-    refusals: list[str]
-    """why nothing is reused any more"""
-    divergences: list[float]
-    """of checked answers"""
-    figures: Counter[tuple[str, str]]
-    """by (what, kind)"""
 
 
 class Faults:
@@ -31,7 +26,7 @@ class Faults:
         self._logger = logger
         self._score = 0
 
-    def happened(self, what: str, says: str, report: Report) -> None:
+    def happened(self, what: str, says: str, report: ReuseReport) -> None:
         """Logs the exception being handled, and counts it as `what`; repeated, it becomes a refusal in the report."""
         if self._score > _MOST:
             return
@@ -77,3 +72,26 @@ class FailedLoads:
         """Returns the requests whose loads failed since the last call."""
         taken, self._requests = self._requests, set()
         return taken
+
+
+class Worker(Protocol):
+    """Fills rows of loads, and keeps rows in host memory; as it is proved, measured and checked."""
+
+    layer: Any
+    """an attention layer, with `num_heads`, `num_kv_heads` and `head_size`; all have the same"""
+    layout: Any
+    """with `rounding`: how far a number in the pages may be from the one computed, relative to it"""
+    longest: int
+    """tokens of the longest prompt"""
+    device: torch.device
+    forward: Forward
+    pages: PromptPages
+    store: HostStore
+    stored: StoredRows
+    costs: Costs
+    failed: FailedLoads
+    clock: Clock
+    report: ReuseReport
+
+    def load_now(self, load: Load) -> None:
+        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""

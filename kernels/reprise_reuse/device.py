@@ -1,9 +1,29 @@
-"""The order of copies between host memory and a GPU on several streams. On a CPU all is done as it is called."""
+"""What a device does beside the processor: copies, streams, flags and times, without waiting for each other."""
 
+import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import numpy as np
 import torch
+
+
+def to_device(values: np.ndarray, device: torch.device) -> torch.Tensor:
+    """Returns values on a device. On a CPU the tensor shares their memory."""
+    return _readable(values, device).to(device, non_blocking=True)
+
+
+def copy_to(target: torch.Tensor, values: np.ndarray) -> None:
+    """Overwrites a tensor with values of its shape."""
+    target.copy_(_readable(values, target.device), non_blocking=True)
+
+
+def _readable(values: np.ndarray, device: torch.device) -> torch.Tensor:
+    given = torch.from_numpy(values)
+    # from pageable memory, the host would wait until the device has got there
+    return given if device.type == "cpu" else given.pin_memory()
 
 
 class SideStream:
@@ -81,3 +101,56 @@ class Uses:
 
     def _before_writing(self) -> "list[torch.cuda.Event]":
         return [*([] if self._written is None else [self._written]), *self._read.values()]
+
+
+class DeviceFlags:
+    """Flags on the way from the device to the host: nobody waits for them before they are read."""
+
+    def __init__(self, flags: torch.Tensor) -> None:
+        """flags  bool [n]"""
+        self._event: torch.cuda.Event | None = None
+        self._host = flags
+        if flags.device.type == "cuda":
+            self._host = torch.empty(flags.shape, dtype=flags.dtype, pin_memory=True)
+            self._host.copy_(flags, non_blocking=True)
+            self._event = torch.cuda.current_stream(flags.device).record_event()
+
+    def read(self) -> np.ndarray:
+        """Returns them, after waiting until the device has got so far; bool [n]."""
+        if self._event is not None:
+            self._event.synchronize()
+        return self._host.numpy()
+
+
+PHASES = ("filling", "question", "rows")
+
+
+class Clock:
+    """Adds up seconds by phase. On a GPU, events are read once they have happened, so nothing waits for them."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._is_on_gpu = device.type == "cuda"
+        self._taken: Counter[str] = Counter()
+        self._open: deque[tuple[str, Any, Any]] = deque()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Measures its body as a part of a phase, a name in `PHASES`."""
+        if not self._is_on_gpu:
+            began = time.perf_counter()
+            yield
+            self._taken[name] += time.perf_counter() - began
+            return
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        yield
+        end.record()
+        self._open.append((name, start, end))
+
+    def take(self) -> Counter[str]:
+        """Returns the seconds of phases that have ended on the device since the last call."""
+        while self._open and self._open[0][2].query():
+            name, start, end = self._open.popleft()
+            self._taken[name] += start.elapsed_time(end) / 1000
+        taken, self._taken = self._taken, Counter()
+        return taken
