@@ -8,7 +8,7 @@ import type { KeyRecord } from '../access/api-keys.ts'
 import { ConfigError } from '../common/errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
 import { type Config, type EngineConfig, type TlsFiles, toConfig } from './config.ts'
-import type { ConfigSource } from './sources/config-source.ts'
+import { type ConfigSource, loadConfig } from './sources/config-source.ts'
 import { readKeyRecords } from './sources/key-store.ts'
 import { readSmallFile } from './sources/read-settings-file.ts'
 
@@ -85,7 +85,7 @@ export const noEngine: string =
 
 /** Reads everything that `reprise serve --config FILE` would start with, but starts nothing. */
 export function checkConfig(source: ConfigSource): void {
-  const config = toConfig(source.load().settings)
+  const config = toConfig(loadConfig(source).settings)
   readAll(
     () => {
       if (config.engines.length === 0) throw new ConfigError(noEngine)
