@@ -28,12 +28,13 @@ import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
 import { logUnread } from '../telemetry/access-log.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
 import { createAsides, LiveFleet } from './live-fleet.ts'
-import { createCountedChunks, createRecorder, LivePipeline, mayKeepWords, type OpenRedis } from './live-pipeline.ts'
+import { createChunks, createRecorder, LivePipeline, mayKeepWords, type OpenRedis } from './live-pipeline.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -79,14 +80,15 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const clocks = { now: () => performance.now(), wallClock: Date.now }
   const templates = new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(current) })
-  const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
+  const chunks = createChunks(config, () => metrics)
+  const metrics = createMetrics({ version, replicas, hot, templates, redis, knownChunks: () => chunks.size })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: clocks.now })
   const asides = createAsides(() => current, replicas, telemetry)
   const recorder = await createRecorder(config, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
   const live = new LivePipeline(config, parts)
-  const fleet = new LiveFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
+  const fleet = new LiveFleet(live.pipeline, redis, emulator !== undefined)
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
   const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
@@ -124,7 +126,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
       await closeWithin(current.drain_seconds * 1000, drain, data)
-      for (const part of [certificates, upkeep, fleet, live, emulator, await control, tracing]) await part?.close()
+      for (const part of [certificates, upkeep, fleet, live, emulator, await control]) await part?.close()
       await admin.close(0)
       log.info({ version }, 'stopped')
     },
