@@ -93,16 +93,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await fleet.set(found)
   const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
   const control = Promise.race([started, pause(controlMilliseconds)]).then(() =>
-    open({
-      pipeline: live.pipeline,
-      drain,
-      readyz: () => current.health.readyz,
-      tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
-      token: () => current.admin.token,
-      telemetry,
-      version,
-      setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
-    }),
+    open({ pipeline: live.pipeline, drain, setEngines: emulator ? undefined : (body) => fleet.setFrom(body) }),
   )
   await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
