@@ -129,7 +129,11 @@ async function serve(flags: ServeFlags): Promise<void> {
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const live = new LiveConfig({ file, environment: process.env, flags })
-  checkEngines(live.config.engines.length, flags.emulate ?? false)
+  const hasEngines = live.config.engines.length > 0
+  if (hasEngines && flags.emulate)
+    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
+  // canned text is an explicit choice
+  if (!hasEngines && !flags.emulate) throw new ConfigError(noEngine, 2)
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('#proxy/start/main.ts')
   const proxy = await startProxy(live.config)
@@ -160,15 +164,6 @@ function holdHangUps(): (handler: () => void) => void {
     handle = handler
     if (isWaiting) handler()
   }
-}
-
-/** Throws unless there is either an engine or `--emulate`: canned text is an explicit choice. */
-function checkEngines(count: number, isEmulated: boolean): void {
-  if (count > 0 && isEmulated) {
-    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
-  }
-  if (count > 0 || isEmulated) return
-  throw new ConfigError(noEngine, 2)
 }
 
 async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {

@@ -22,14 +22,14 @@ import { findWarnings } from '../config/start-warnings.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 import { Listener } from '../http/listener.ts'
-import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { lookAfterReplicas } from '../replicas/look-after-replicas.ts'
 import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
+import type { Pipeline } from '../request/pipeline.ts'
 import { logUnread } from '../telemetry/access-log.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import { createTelemetry } from '../telemetry/telemetry.ts'
 import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
@@ -98,8 +98,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
-  const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
-  const upkeep = startUpkeep(telemetry, live, fleet, config)
+  const setCertificates = ({ listener, redis: tls }: Certificates): void => {
+    if (listener) data.setTls(listener)
+    if (current.redis.url !== undefined) redis?.connection.renew(readRedisUrl(current.redis.url), tls)
+  }
+  const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
+  const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
@@ -111,13 +115,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })
       live.reload(next, renewed.keys)
       current = next
-      certificates.set(renewed)
+      setCertificates(renewed)
       fleet.reload(next, named ?? renewed.engines, keepsEngines)
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
       await closeWithin(current.drain_seconds * 1000, drain, data)
-      for (const part of [certificates, upkeep, fleet, live, emulator, await control]) await part?.close()
+      endWatching()
+      for (const part of [upkeep, fleet, live, emulator, await control]) await part?.close()
       await admin.close(0)
       log.info({ version }, 'stopped')
     },
@@ -152,24 +157,6 @@ async function openRedis({ redis }: Config, log: Log): Promise<OpenRedis | undef
   const { createSharedRedis } = await import('../redis/create-shared-redis.ts')
   const { shareState } = await import('./share-state.ts')
   return { ...createSharedRedis({ ...redis, url }, log), shareState }
-}
-
-interface CertificateUsers {
-  readonly data: Listener
-  readonly redis: SharedRedis['connection'] | undefined
-  readonly current: () => Config
-  readonly log: Log
-}
-
-/** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
-function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
-  const set = ({ listener, redis: tls }: Certificates): void => {
-    if (listener) data.setTls(listener)
-    const { url } = current().redis
-    if (url !== undefined) redis?.renew(readRedisUrl(url), tls)
-  }
-  const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
-  return { set, close }
 }
 
 /** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */
@@ -223,17 +210,14 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
 }
 
 /** Runs what depends on time. */
-function startUpkeep(telemetry: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet, { checks }: Config) {
-  const { settings, gain, recorder, modelLists, replicas } = pipeline
-  const health = {
-    intervalMilliseconds: checks.intervalSeconds * 1000,
-    timeoutMilliseconds: (checks.timeoutSeconds ?? 2) * 1000,
-  }
+function startUpkeep({ settings, gain, recorder, modelLists, replicas, telemetry }: Pipeline, onTick: () => void) {
+  const { intervalSeconds, timeoutSeconds = 2 } = settings().checks
+  const health = { intervalMilliseconds: intervalSeconds * 1000, timeoutMilliseconds: timeoutSeconds * 1000 }
   return lookAfterReplicas(() => replicas.all, health, {
     log: telemetry.log,
     now: telemetry.now,
     wantsEstimates: () => settings().mode === 'shadow' || gain.isRead || recorder !== undefined,
     modelLists,
-    onTick: () => fleet.tick(),
+    onTick,
   })
 }

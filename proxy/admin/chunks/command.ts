@@ -52,8 +52,8 @@ export function addChunksCommand(program: Command): void {
     .action(addAll)
   withAdmin(chunks.command('count'))
     .description('says how many chunks are known')
-    .action(async (options: Options) => {
-      const known = await ask<{ chunks: number }>(options, 'GET')
+    .action(async ({ admin }: Options) => {
+      const known = await askAdmin<object>(admin, '/v1/chunks', 'GET')
       process.stdout.write(`${JSON.stringify(known)}\n`)
     })
 }
@@ -77,7 +77,7 @@ async function add(file: string, { admin, tenant }: Options, keep: (chunk: Given
   let characters = 0
   const send = async (): Promise<void> => {
     if (batch.length === 0) return
-    const report = await ask<PutReport>({ admin }, 'PUT', JSON.stringify({ chunks: batch, tenant }))
+    const report = await askAdmin<PutReport>(admin, '/v1/chunks', 'PUT', JSON.stringify({ chunks: batch, tenant }))
     for (const outcome of Object.keys(sum) as (keyof PutReport)[]) sum[outcome] += report[outcome]
     batch = []
     characters = 0
@@ -93,11 +93,8 @@ async function add(file: string, { admin, tenant }: Options, keep: (chunk: Given
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
-    const exitCode = error instanceof ConfigError ? error.exitCode : 1
-    throw new ConfigError(
-      `${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`,
-      exitCode,
-    )
+    const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
+    throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)
   }
   return sum
 }
@@ -147,8 +144,4 @@ function parse(text: string, name: string): unknown {
   } catch (error) {
     throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
   }
-}
-
-function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
-  return askAdmin<Answer>(admin, '/v1/chunks', method, body)
 }

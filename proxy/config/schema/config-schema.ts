@@ -1,10 +1,10 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
-import { engineIdPattern, eventsUrlPattern } from '../read-arguments.ts'
 import { accessSchemas } from './access-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
 import { clientTls, file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
 
-const eventsReason = 'write tcp://HOST:PORT'
+const events = (description: string): SettingSchema =>
+  matching(description, '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$', 'write tcp://HOST:PORT')
 
 export const engineSchema: SettingSchema = {
   type: 'object',
@@ -19,12 +19,12 @@ export const engineSchema: SettingSchema = {
     },
     id: matching(
       'Its unique name in headers, metrics and callbacks. Without one: engine, engine-2, …',
-      engineIdPattern,
+      '^[\\w.-]{1,128}$',
       'use letters, digits, dots, hyphens and underscores',
     ),
     api_key: text("Sent to the engine as bearer token instead of the client's."),
-    events: matching('Where the engine publishes its cache events.', eventsUrlPattern, eventsReason),
-    replay: matching('Where the engine replays missed cache events.', eventsUrlPattern, eventsReason),
+    events: events('Where the engine publishes its cache events.'),
+    replay: events('Where the engine replays missed cache events.'),
     models: {
       type: 'array',
       description:

@@ -40,19 +40,15 @@ export class KeyStore {
 
   #watch(config: KeysConfig): void {
     if (config.file === undefined) return
-    this.close = watchFiles([config.file], () => this.#read(config), this.#options.pollMilliseconds)
-  }
-
-  #read(config: KeysConfig): void {
-    let records: readonly KeyRecord[]
-    try {
-      records = readKeyRecords(config)
-    } catch (error) {
-      const faults = (error as Error).message.split('\n')
-      this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
-      return
+    const read = (): void => {
+      try {
+        this.#replace(readKeyRecords(config))
+      } catch (error) {
+        const faults = (error as Error).message.split('\n')
+        this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
+      }
     }
-    this.#replace(records)
+    this.close = watchFiles([config.file], read, this.#options.pollMilliseconds)
   }
 
   #replace(records: readonly KeyRecord[]): void {
