@@ -1,60 +1,55 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { accessSchemas } from './access-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
-import { clientTls, file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
+import {
+  clientTls,
+  file,
+  flag,
+  group,
+  list,
+  matching,
+  object,
+  oneOf,
+  type SettingSchema,
+  seconds,
+  text,
+  whole,
+} from './setting-schema.ts'
 
 const events = (description: string): SettingSchema =>
   matching(description, '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$', 'write tcp://HOST:PORT')
 
-export const engineSchema: SettingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url'],
-  properties: {
-    url: matching('The URL of the engine.', '^https?://', 'write http://HOST:PORT'),
-    kind: {
-      description: 'The kind of engine. With `openai` nothing is ever added to a request.',
-      enum: engineKinds,
-      default: 'openai',
-    },
-    id: matching(
-      'Its unique name in headers, metrics and callbacks. Without one: engine, engine-2, …',
-      '^[\\w.-]{1,128}$',
-      'use letters, digits, dots, hyphens and underscores',
-    ),
-    api_key: text("Sent to the engine as bearer token instead of the client's."),
-    events: events('Where the engine publishes its cache events.'),
-    replay: events('Where the engine replays missed cache events.'),
-    models: {
-      type: 'array',
-      description:
-        'The models that it serves, for one that does not list them at `/v1/models`. Without it: it is asked.',
-      items: text('A name, as requests have it.'),
-      minItems: 1,
-    },
-    discover: {
-      description:
-        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or more where another has it too, or ID and its pod.',
-      enum: ['addresses', 'srv', 'endpoints'],
-    },
-    tls: clientTls('For an engine behind https. Files are PEM.', 'the engine'),
-  },
-}
+export const engineSchema: SettingSchema = object(['url'], {
+  url: matching('The URL of the engine.', '^https?://', 'write http://HOST:PORT'),
+  kind: oneOf('The kind of engine. With `openai` nothing is ever added to a request.', engineKinds, 'openai'),
+  id: matching(
+    'Its unique name in headers, metrics and callbacks. Without one: engine, engine-2, …',
+    '^[\\w.-]{1,128}$',
+    'use letters, digits, dots, hyphens and underscores',
+  ),
+  api_key: text("Sent to the engine as bearer token instead of the client's."),
+  events: events('Where the engine publishes its cache events.'),
+  replay: events('Where the engine replays missed cache events.'),
+  models: list(
+    'The models that it serves, for one that does not list them at `/v1/models`. Without it: it is asked.',
+    text('A name, as requests have it.'),
+    true,
+  ),
+  discover: oneOf(
+    'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or more where another has it too, or ID and its pod.',
+    ['addresses', 'srv', 'endpoints'],
+  ),
+  tls: clientTls('For an engine behind https. Files are PEM.', 'the engine'),
+})
 
-const aliasSchema: SettingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'models'],
-  properties: {
-    name: text('The name that clients send.'),
-    models: {
-      type: 'array',
-      description: 'What it stands for: the first of these of which an engine is ready.',
-      items: text('A model that an engine serves.'),
-      minItems: 1,
-    },
-  },
-}
+const aliasSchema: SettingSchema = object(['name', 'models'], {
+  name: text('The name that clients send.'),
+  models: list(
+    'What it stands for: the first of these of which an engine is ready.',
+    text('A model that an engine serves.'),
+    true,
+  ),
+})
 
 const redisSchema: SettingSchema = group(
   'Keeps state across restarts, and shares it between proxies. Without `url`, state is only in memory.',
@@ -88,12 +83,11 @@ const limits = group('Which requests are refused, and which must wait.', {
 })
 
 const health = group('What /readyz says.', {
-  readyz: {
-    description:
-      'When /readyz reports ready. `proxy`: while the proxy accepts requests, even if every engine is down, so that its errors reach the client. `engine`: only while an engine accepts requests, too.',
-    enum: ['proxy', 'engine'],
-    default: 'proxy',
-  },
+  readyz: oneOf(
+    'When /readyz reports ready. `proxy`: while the proxy accepts requests, even if every engine is down, so that its errors reach the client. `engine`: only while an engine accepts requests, too.',
+    ['proxy', 'engine'],
+    'proxy',
+  ),
 })
 
 /** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
@@ -108,19 +102,9 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
   additionalProperties: false,
   properties: {
     listen: text('Where applications connect: HOST:PORT.', '127.0.0.1:8080'),
-    engines: {
-      type: 'array',
-      description: 'The engines: at least one, unless `--emulate` is given.',
-      items: engineSchema,
-      default: [],
-    },
+    engines: list('The engines: at least one, unless `--emulate` is given.', engineSchema),
     engine_api_key: text('The bearer token for engines without an `api_key` of their own.'),
-    aliases: {
-      type: 'array',
-      description: 'Names of models that stand for others: aliases, and fall-backs.',
-      items: aliasSchema,
-      default: [],
-    },
+    aliases: list('Names of models that stand for others: aliases, and fall-backs.', aliasSchema),
     ...reuseSchemas,
     ...accessSchemas,
     limits,
@@ -153,11 +137,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       ),
     }),
     logs: group('JSON lines on stderr.', {
-      level: {
-        description: 'What is logged: each request at `info`.',
-        enum: ['debug', 'info', 'warn', 'error', 'silent'],
-        default: 'info',
-      },
+      level: oneOf('What is logged: each request at `info`.', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
       prompts: flag('Whether logs may contain text of prompts, and the dashboard the first words of blocks.', false),
     }),
     health,

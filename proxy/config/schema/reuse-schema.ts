@@ -1,37 +1,31 @@
 import { defaultWording } from '../../prompt/wording.ts'
-import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, list, matching, object, oneOf, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
 
-const template: SettingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['block'],
-  properties: {
-    name: text('Its name in reports.'),
-    block: literal(
-      'One block as the application writes it: `{block}` stands for its text, `{n}` for the number of its place, ' +
-        '`{any}` for anything within one line. Everything else is meant as it is.',
-    ),
-    join: literal('What is between two blocks, and not behind the last.'),
-    before: literal(
-      'What is directly in front of the first block; `{start}`: the text begins with it. Needed if nothing begins a ' +
-        'block. May contain `{any}`.',
-    ),
-    after: literal(
-      'What is directly behind the last block; `{end}`: the text ends with it. Needed if nothing ends a block. May ' +
-        'contain `{any}`.',
-    ),
-  },
-}
+const template: SettingSchema = object(['block'], {
+  name: text('Its name in reports.'),
+  block: literal(
+    'One block as the application writes it: `{block}` stands for its text, `{n}` for the number of its place, ' +
+      '`{any}` for anything within one line. Everything else is meant as it is.',
+  ),
+  join: literal('What is between two blocks, and not behind the last.'),
+  before: literal(
+    'What is directly in front of the first block; `{start}`: the text begins with it. Needed if nothing begins a ' +
+      'block. May contain `{any}`.',
+  ),
+  after: literal(
+    'What is directly behind the last block; `{end}`: the text ends with it. Needed if nothing ends a block. May ' +
+      'contain `{any}`.',
+  ),
+})
 
 /** Describes what is done to prompts. */
 export const reuseSchemas: Record<string, SettingSchema> = {
-  mode: {
-    description:
-      '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
-    enum: ['auto', 'ask', 'on', 'shadow', 'off', true, false],
-  },
+  mode: oneOf(
+    '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
+    ['auto', 'ask', 'on', 'shadow', 'off', true, false],
+  ),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
       'Added after reordered blocks; `{order}` becomes their labels in rank order.',
@@ -53,14 +47,11 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     'Whether borders of blocks are learnt: chunks from embeddings and reranks that pass through (docs/chunks.md), and lists that no rule knows from prompts, in a thread (docs/templates.md).',
     true,
   ),
-  templates: {
-    type: 'array',
-    description:
-      'How applications write lists of blocks (docs/blocks.md). Lists that they find are moved as if they were given ' +
+  templates: list(
+    'How applications write lists of blocks (docs/blocks.md). Lists that they find are moved as if they were given ' +
       'explicitly. Tried in this order.',
-    items: template,
-    default: [],
-  },
+    template,
+  ),
   chunks: group('The chunks whose borders are known. Only their digests are kept, never a text.', {
     max_chunks: {
       ...whole('Maximum number of chunks, of 97 bytes each; the least recently used go first. 0: none.', 0, 1_000_000),

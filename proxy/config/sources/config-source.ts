@@ -11,7 +11,7 @@ import {
 import { checkSettings, fillDefaults, writeFault } from '../faults/check-settings.ts'
 import { engineFaults, findContradictions } from '../faults/find-contradictions.ts'
 import { configSchema, engineSchema } from '../schema/config-schema.ts'
-import type { SettingSchema } from '../schema/setting-schema.ts'
+import { object } from '../schema/setting-schema.ts'
 import { mergeSettings, valueAt } from '../setting-values.ts'
 import { readEnvironment, type SecretFiles } from './read-environment.ts'
 import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
@@ -70,12 +70,7 @@ function combine(layers: readonly SettingsLayer[]): WrittenConfig {
 /** Each engine that joins takes time on the event loop. */
 export const mostEngines = 256
 
-const enginesBody: SettingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['engines'],
-  properties: { engines: { type: 'array', items: engineSchema, minItems: 1 } },
-}
+const enginesBody = object(['engines'], { engines: { type: 'array', items: engineSchema, minItems: 1 } })
 
 /**
  * Reads `{"engines": […]}`, with engines as in the configuration. `sharedKey`: the key of those without one. Throws a
