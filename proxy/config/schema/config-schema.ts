@@ -1,6 +1,5 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
-import { accessSchemas } from './access-schema.ts'
-import { reuseSchemas } from './reuse-schema.ts'
+import { defaultWording } from '../../prompt/wording.ts'
 import {
   clientTls,
   file,
@@ -72,6 +71,112 @@ const redisSchema: SettingSchema = group(
   },
 )
 
+const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
+
+const template: SettingSchema = object(['block'], {
+  name: text('Its name in reports.'),
+  block: literal(
+    'One block as the application writes it: `{block}` stands for its text, `{n}` for the number of its place, ' +
+      '`{any}` for anything within one line. Everything else is meant as it is.',
+  ),
+  join: literal('What is between two blocks, and not behind the last.'),
+  before: literal(
+    'What is directly in front of the first block; `{start}`: the text begins with it. Needed if nothing begins a ' +
+      'block. May contain `{any}`.',
+  ),
+  after: literal(
+    'What is directly behind the last block; `{end}`: the text ends with it. Needed if nothing ends a block. May ' +
+      'contain `{any}`.',
+  ),
+})
+
+/** What is done to prompts. */
+const reuse: Record<string, SettingSchema> = {
+  mode: oneOf(
+    '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
+    ['auto', 'ask', 'on', 'shadow', 'off', true, false],
+  ),
+  annotations: group('Texts that tell the model what was moved.', {
+    order: matching(
+      'Added after reordered blocks; `{order}` becomes their labels in rank order.',
+      '\\{order\\}',
+      'has to contain {order}',
+      defaultWording.order,
+    ),
+    location: matching(
+      'Replaces a block that was sent before; `{label}` becomes its label.',
+      '\\{label\\}',
+      'has to contain {label}',
+      defaultWording.location,
+    ),
+  }),
+  options: text(
+    'What counts for requests whose `x-reprise-options` do not say otherwise, in the words of that header, as in `annotate=off,citations=keep`.',
+  ),
+  learn: flag(
+    'Whether borders of blocks are learnt: chunks from embeddings and reranks that pass through (docs/chunks.md), and lists that no rule knows from prompts, in a thread (docs/templates.md).',
+    true,
+  ),
+  templates: list(
+    'How applications write lists of blocks (docs/blocks.md). Lists that they find are moved as if they were given ' +
+      'explicitly. Tried in this order.',
+    template,
+  ),
+  chunks: group('The chunks whose borders are known. Only their digests are kept, never a text.', {
+    max_chunks: {
+      ...whole('Maximum number of chunks, of 97 bytes each; the least recently used go first. 0: none.', 0, 1_000_000),
+      maximum: 16_000_000,
+    },
+  }),
+  hygiene: group('Changes to requests beyond their blocks.', {
+    sort_tools: flag('Whether `tools` are sent in a stable order.', false),
+    behind_history: {
+      type: 'array',
+      description:
+        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead.',
+      default: [],
+      items: text(
+        'The words with which it begins and, behind `{any}`, those with which it ends, at their last occurrence; without them: with the message. These words are moved, too.',
+      ),
+    },
+  }),
+}
+
+/** Who may send requests, and as which tenant. */
+const access: Record<string, SettingSchema> = {
+  keys: group('API keys that clients must send. Without a file, every request is accepted.', {
+    file: file(
+      'YAML or JSON file: `keys:` with a list of keys, as `reprise hash-key` prints them. Read again when it changes.',
+    ),
+    allow_engine_paths: list(
+      'Paths of the engine that requests with a key may use besides inference, such as /metrics or /v1/files/*. Without keys, all are passed on.',
+      matching('A path, or the beginning of one.', '^/[^*]*[*]?$', 'has to begin with /; * stands at its end alone'),
+    ),
+    forward_client_authorization: flag('Whether the engine gets the key that a client sent to the proxy.', false),
+  }),
+  tenants: group('Who shares cache with whom.', {
+    from: oneOf(
+      'How tenants are identified. `key`: by the API key; without configured keys, each bearer token is a separate tenant. `header`: by x-reprise-tenant from trusted peers, else by the tenant of a configured key. `none`: all share one cache.',
+      ['key', 'header', 'none'],
+      'key',
+    ),
+    trusted_peers: list('Addresses and ranges (CIDR) of gateways whose `x-reprise-tenant` counts.', { type: 'string' }),
+    salt_secret: text(
+      'Secret for computing the cache salts of tenants, the same for all proxies of an engine. Without it, a caller who ' +
+        'knows the name of a tenant can compute its salt, and send it on routes that are passed on unchanged.',
+    ),
+  }),
+  tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again when they change.', {
+    cert: file('File with the certificate chain.'),
+    key: file('File with its private key.'),
+    client_ca: file('File with the authorities for clients: every client must present a certificate from one of them.'),
+  }),
+  admin: group('The control plane: health, metrics, dashboard, eviction callbacks.', {
+    listen: text('HOST:PORT', '127.0.0.1:9090'),
+    token: text('Bearer token for callers from other machines; without it they are refused.'),
+  }),
+}
+
 const limits = group('Which requests are refused, and which must wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
   in_flight_per_replica: whole(
@@ -105,8 +210,8 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     engines: list('The engines: at least one, unless `--emulate` is given.', engineSchema),
     engine_api_key: text('The bearer token for engines without an `api_key` of their own.'),
     aliases: list('Names of models that stand for others: aliases, and fall-backs.', aliasSchema),
-    ...reuseSchemas,
-    ...accessSchemas,
+    ...reuse,
+    ...access,
     limits,
     warm_up: flag(
       'Whether an engine that comes beside others is warmed before it counts as equal, for which hot prompts are kept in memory.',
