@@ -184,14 +184,14 @@ async function followEvents(
 
 /** Creates what the engines, still none, are asked and sent besides the requests of clients. */
 export function createAsides(
-  config: () => Config,
+  settings: Pipeline['settings'],
   replicas: ReplicaSet,
   telemetry: Telemetry,
 ): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists } {
   const { metrics, log, now } = telemetry
   const pins = new PinKeeper({
     replicas,
-    limits: () => ({ tenantTokens: Math.floor(config().pins.tokens / 2), ...config().pins }),
+    limits: () => ({ tenantTokens: Math.floor(settings().pins.tokens / 2), ...settings().pins }),
     onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
     onMark: (outcome) => metrics.pins.inc({ outcome }),
     onKeep: (outcome, tokens) => {
@@ -203,7 +203,7 @@ export function createAsides(
   })
   const warmer = new Warmer({
     replicas,
-    seconds: () => (config().warm_up ? config().warmUpSeconds : 0),
+    seconds: () => (settings().warm_up ? settings().warmUpSeconds : 0),
     owes: (replica) => pins.owes(replica),
     onWarmUp: (outcome, tokens) => {
       metrics.warmUps.inc({ outcome })

@@ -179,18 +179,13 @@ function toTenancy({ tenants: { from, trusted_peers: trustedPeers } }: Config, k
   return new Tenancy({ keys, trustedPeers, from })
 }
 
-/** Whether words of prompts may be kept for people to read. */
-export function mayKeepWords({ logs, record }: Config): boolean {
-  return logs.prompts || (record.folder !== undefined && record.text)
-}
-
 function toSettings(config: Config, keys: ApiKeys, templates: Settings['templates']): Settings {
   return {
     ...config,
     templates,
     options: readOptions(config.options),
     wording: { ...defaultWording, ...config.annotations },
-    keepsWords: mayKeepWords(config),
+    keepsWords: config.logs.prompts || (config.record.folder !== undefined && config.record.text),
     keepsClientKey: !keys.isOpen && !config.keys.forward_client_authorization,
   }
 }

@@ -6,7 +6,7 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { AdminDependencies, AdminHandler } from '../admin/admin-app.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
-import type { Config, EngineConfig } from '../config/config.ts'
+import type { Config, EngineConfig, Settings } from '../config/config.ts'
 import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
   type Certificates,
@@ -34,7 +34,7 @@ import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
 import { createAsides, LiveFleet } from './live-fleet.ts'
-import { createChunks, createRecorder, LivePipeline, mayKeepWords, type OpenRedis } from './live-pipeline.ts'
+import { createChunks, createRecorder, LivePipeline, type OpenRedis } from './live-pipeline.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -72,19 +72,19 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const log = createLog(config.logs.level)
   const redis = await openRedis(config, log)
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
-  let current = config
+  const settings = (): Settings => live.pipeline.settings()
   const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
   const { admin, emulator, open } = await startAdmin(config, log, onUnread)
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const clocks = { now: () => performance.now(), wallClock: Date.now }
-  const templates = new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(current) })
+  const templates = new TemplateBook({ ...clocks, keepsWords: () => settings().keepsWords })
   const chunks = createChunks(config, () => metrics)
   const metrics = createMetrics({ version, replicas, hot, templates, redis, knownChunks: () => chunks.size })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: clocks.now })
-  const asides = createAsides(() => current, replicas, telemetry)
+  const asides = createAsides(settings, replicas, telemetry)
   const recorder = await createRecorder(config, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
   const live = new LivePipeline(config, parts)
@@ -100,7 +100,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
   const setCertificates = ({ listener, redis: tls }: Certificates): void => {
     if (listener) data.setTls(listener)
-    if (current.redis.url !== undefined) redis?.connection.renew(readRedisUrl(current.redis.url), tls)
+    const { url } = settings().redis
+    if (url !== undefined) redis?.connection.renew(readRedisUrl(url), tls)
   }
   const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
   const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
@@ -114,13 +115,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       const named = keepsEngines ? fleet.readNamed(next) : undefined
       const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })
       live.reload(next, renewed.keys)
-      current = next
       setCertificates(renewed)
       fleet.reload(next, named ?? renewed.engines, keepsEngines)
     },
     close: async () => {
-      await leave(drain, data, log.child({ version }), current)
-      await closeWithin(current.drain_seconds * 1000, drain, data)
+      await leave(drain, data, log.child({ version }), settings())
+      await closeWithin(settings().drain_seconds * 1000, drain, data)
       endWatching()
       for (const part of [upkeep, fleet, live, emulator, await control]) await part?.close()
       await admin.close(0)
@@ -164,7 +164,7 @@ async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
   log: Log,
-  { drain_delay_seconds: seconds, drain_seconds }: Config,
+  { drain_delay_seconds: seconds, drain_seconds }: Settings,
 ): Promise<void> {
   if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
