@@ -23,6 +23,8 @@ test.skipIf(chromiumPath === undefined)('the dashboard tells what was reused at 
   emulator = await startEmulator({ ...fast, kind: 'vllm', ...reusing(0.2), callbackUrl })
   const admin = { listen: `127.0.0.1:${port}` }
   proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
+  // the dashboard's figures are those since its first sample
+  await proxy.opened
   const blocks = ['a', 'b'].map((letter) => `Block ${letter}, said again. `.repeat(60))
   for (const body of [ragRequest('first', blocks), ragRequest('second', blocks.toReversed())]) {
     const headers = { 'x-reprise-options': 'reorder=off' }

@@ -66,6 +66,8 @@ async function sendRequests(): Promise<void> {
 describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   beforeAll(async () => {
     ;({ child, url, adminUrl } = await startReprise('--mode', 'on'))
+    // the dashboard's figures are those since its first sample, which it takes before it answers
+    await fetch(`${adminUrl}/v1/stats`)
     await sendRequests()
     browser = await startTestBrowser()
     page = await openPage(adminUrl)

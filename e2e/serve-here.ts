@@ -1,14 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { toConfig } from '#proxy/config/config.ts'
-import { createConfigSource } from '#proxy/config/sources/config-source.ts'
-import { toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
+import { loadConfig } from '#proxy/config/sources/config-source.ts'
 import { startProxy } from '#proxy/start/main.ts'
 import { ownEnvironment } from './own-environment.ts'
 
 /** What `serve --config` does, but in this process and without a log, until the test ends: a process takes two seconds. */
 export async function serveHere(file: string): Promise<{ listening: { url: string; admin_url: string } }> {
-  const source = createConfigSource({ file, environment: ownEnvironment, flags: toFlagLayer({}) })
-  const config = toConfig(source.load().settings)
+  const config = toConfig(loadConfig({ file, environment: ownEnvironment }).settings)
   const proxy = await startProxy({
     ...config,
     drain_seconds: 0,

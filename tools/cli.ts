@@ -20,8 +20,7 @@ import {
 } from '#proxy/config/read-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/read-files.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
-import { createConfigSource } from '#proxy/config/sources/config-source.ts'
-import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
+import { addServeFlags, type ServeFlags } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'
 import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
@@ -89,7 +88,7 @@ program
   .description('reads a configuration and the files that it names, as serve would, and says what is wrong')
   .argument('<file>', 'settings as YAML or JSON; REPRISE_… overrides it')
   .action((file: string) => {
-    checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
+    checkConfig({ file, environment: process.env })
     process.stderr.write(`${file} can be used.\n`)
   })
 
@@ -129,16 +128,18 @@ async function serve(flags: ServeFlags): Promise<void> {
   setFlagsFromString('--heap-growing-percent=100 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
-  const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
-  const loaded = source.load()
-  const live = new LiveConfig(source, loaded)
-  checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
+  const live = new LiveConfig({ file, environment: process.env, flags })
+  const hasEngines = live.config.engines.length > 0
+  if (hasEngines && flags.emulate)
+    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
+  // canned text is an explicit choice
+  if (!hasEngines && !flags.emulate) throw new ConfigError(noEngine, 2)
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('#proxy/start/main.ts')
   const proxy = await startProxy(live.config)
   const log = proxy.log.child({ version: readVersion() })
   onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
-  watchFiles(live.secretFiles, () => live.renewSecrets(log, (config) => proxy.reload(config, true)))
+  watchFiles(live.secretFiles, () => live.reload(log, (config) => proxy.reload(config, true), 'secrets'))
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),
@@ -163,15 +164,6 @@ function holdHangUps(): (handler: () => void) => void {
     handle = handler
     if (isWaiting) handler()
   }
-}
-
-/** Throws unless there is either an engine or `--emulate`: canned text is an explicit choice. */
-function checkEngines(count: number, isEmulated: boolean): void {
-  if (count > 0 && isEmulated) {
-    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
-  }
-  if (count > 0 || isEmulated) return
-  throw new ConfigError(noEngine, 2)
 }
 
 async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {

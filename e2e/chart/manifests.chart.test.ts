@@ -6,7 +6,7 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { createConfigSource } from '#proxy/config/sources/config-source.ts'
+import { loadConfig } from '#proxy/config/sources/config-source.ts'
 import { at, exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
 import { chart, hasTool, toolPath } from './tools/tool-path.ts'
 
@@ -402,7 +402,7 @@ function loadRendered(values: Values): object {
   const file = join(folder, 'reprise.yaml')
   writeFileSync(file, find(render(values), 'ConfigMap', 'r-reprise').data!['reprise.yaml']!)
   try {
-    return createConfigSource({ file, environment: {}, flags: { settings: {}, locate: () => '' } }).load().settings
+    return loadConfig({ file, environment: {} }).settings
   } finally {
     rmSync(folder, { recursive: true })
   }

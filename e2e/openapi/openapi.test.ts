@@ -14,7 +14,7 @@ test('the published document is that of the product: `npm run openapi` writes it
 
 test('it has every route of the admin listener and no other', () => {
   // routes are only added here, and none is called
-  const { routes } = createAdminApp({ pipeline: {}, telemetry: {} } as never, {} as never)
+  const { routes } = createAdminApp({ pipeline: {} } as never, {} as never)
   const served = routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),

@@ -1,30 +1,34 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from '../access/may-control.ts'
-import type { TenantSource } from '../access/tenancy.ts'
 import { ProxyError, toProxyError } from '../common/errors.ts'
 import type { Log } from '../common/log.ts'
+import { readVersion } from '../common/read-version.ts'
 import { endBehindBody, readBody } from '../http/read-body.ts'
 import type { UnresolvedEngine } from '../replicas/discovery/engine-discovery.ts'
 import type { Acknowledgement, ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import type { Drain } from '../request/app.ts'
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
-import type { Telemetry } from '../telemetry/telemetry.ts'
-import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
-import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
+import { describeIndex, describeReplicas } from './dashboard/describe-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
-import { describeBlocks, readStats, type WordsOf } from './dashboard/read-stats.ts'
-import { type AdminApp, addChunkRoutes, addPinRoutes, addTemplateRoutes, readJson } from './operator-routes.ts'
-
-type AdminContext = Context<{ Bindings: HttpBindings }>
+import { describeBlocks, readStats } from './dashboard/read-stats.ts'
+import {
+  type AdminApp,
+  type AdminContext,
+  addChunkRoutes,
+  addPinRoutes,
+  addTemplateRoutes,
+  fresh,
+  readJson,
+} from './operator-routes.ts'
 
 /** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024
@@ -32,14 +36,6 @@ const eventBodyLimit = 8 * 1024 * 1024
 export interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly drain: Drain
-  /** whether `readyz` covers only the proxy, or also an engine that takes requests */
-  readonly readyz: () => 'proxy' | 'engine'
-  /** what distinguishes tenants, and whether keys are required */
-  readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
-  /** required from callers that are not on this machine; if it is undefined, they are refused */
-  readonly token: () => string | undefined
-  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
-  readonly version: string
   /**
    * Replaces the engines by those of a body; resolves with those whose names lead nowhere yet. Throws a `ProxyError` for
    * mistakes, and then changes nothing.
@@ -55,7 +51,7 @@ export interface AdminHandler {
 
 /** Creates what answers, and begins the dashboard's history. */
 export function createAdminHandler(dependencies: AdminDependencies): AdminHandler {
-  const { registry } = dependencies.telemetry.metrics
+  const { registry } = dependencies.pipeline.telemetry.metrics
   const history = new History({ read: () => readCounts(registry), now: Date.now })
   const { fetch } = createAdminApp(dependencies, history)
   history.start()
@@ -66,62 +62,40 @@ export function createAdminHandler(dependencies: AdminDependencies): AdminHandle
 }
 
 /** The control plane: docs/operations.md lists its paths, docs/contract.md what may be relied on. */
-export function createAdminApp(dependencies: AdminDependencies, history: History): AdminApp {
-  const { pipeline, drain, token, telemetry } = dependencies
-  const page = readDashboardPage()
+export function createAdminApp({ pipeline, drain, setEngines }: AdminDependencies, history: History): AdminApp {
   const app: AdminApp = new Hono()
-  const adminLog = new AdminLog(telemetry.log)
+  const adminLog = new AdminLog(pipeline.log)
   app.onError((error, c) => {
     const { status } = toProxyError(error)
     if (status === 401 || status === 403) adminLog.refused(c.env.incoming, status)
-    return answerError(error, c, telemetry.log)
+    return answerError(error, c, pipeline.log)
   })
-  app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
-  app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.get('/readyz', (c) => {
-    const { replicas } = pipeline
-    const isEmpty = replicas.all.length === 0
-    if (drain.isLeaving || (!isEmpty && replicas.candidates().length === 0)) return c.json({ status: 'draining' }, 503)
-    const isDown = dependencies.readyz() === 'engine' && replicas.all.every(({ state }) => state !== 'ready')
-    return isEmpty || isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
-  })
-  // the page contains no data: it asks for the token, then requests the data with it
-  app.get('/', (c) => c.body(page.html, 200, page.headers))
+  app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, pipeline.log))
+  addOpenRoutes(app, pipeline, drain)
   app.use(async (c, next) => {
     const { socket, headers } = c.env.incoming
-    if (!mayControl(socket.remoteAddress, headers, token())) {
+    const { token } = pipeline.settings().admin
+    if (!mayControl(socket.remoteAddress, headers, token)) {
       const message =
-        token() === undefined
+        token === undefined
           ? 'No admin token is configured, so that only callers on this machine are answered: set admin.token (REPRISE_ADMIN_TOKEN), and send it as a bearer token.'
           : 'Send the admin token (admin.token, REPRISE_ADMIN_TOKEN) as a bearer token.'
       throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
     }
     await next()
   })
-  app.get('/metrics', async (c) => {
-    const { registry } = telemetry.metrics
-    return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
+  addFigures(app, pipeline, drain, history)
+  app.delete('/v1/index', (c) => {
+    for (const { replicaMirror } of pipeline.replicas.all) replicaMirror.clear()
+    pipeline.telemetry.hot.clear()
+    pipeline.warmer.clear()
+    adminLog.changed(c.env.incoming, { state: 'cleared' })
+    return c.json({ status: 'cleared' })
   })
-  app.get('/v1/openapi.json', (c) => {
-    const document = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
-    return c.body(document, 200, { 'content-type': 'application/json' })
-  })
-  app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: pipeline.settings().limits.body_bytes })
-    const api = c.req.query('api')
-    const explanation =
-      c.req.query('earlier') === undefined
-        ? await explain(pipeline, c.env.incoming, body, api)
-        : await explainBehind(pipeline, c.env.incoming, body, api)
-    return c.body(explanation, 200, { 'content-type': 'application/json' })
-  })
-  addFigures(app, dependencies, history, adminLog)
-  app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
-  const secondsSinceMatch = (): number | null => pipeline.telemetry.recent.secondsSinceChunks
-  addChunkRoutes(app, { ...pipeline, secondsSinceMatch }, adminLog)
-  addTemplateRoutes(app, { ...pipeline, mode: () => pipeline.settings().mode }, adminLog)
-  addPinRoutes(app, pipeline.pins, adminLog)
-  addReplicaSwitches(app, dependencies, adminLog)
+  addChunkRoutes(app, pipeline, adminLog)
+  addTemplateRoutes(app, pipeline, adminLog)
+  addPinRoutes(app, pipeline, adminLog)
+  addReplicaSwitches(app, pipeline, setEngines, adminLog)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {
     adminLog.changed(c.env.incoming, { state: 'draining' })
@@ -129,71 +103,62 @@ export function createAdminApp(dependencies: AdminDependencies, history: History
     if (!drain.isLeaving) process.kill(process.pid, 'SIGTERM')
     return c.json({ status: 'draining' }, 202)
   })
-  addCallbacks(app, dependencies)
+  addCallbacks(app, pipeline)
   return app
 }
 
-/** Adds routes that show what the index and the mirrors hold, for people and for the dashboard. */
-function addFigures(app: AdminApp, dependencies: AdminDependencies, history: History, adminLog: AdminLog): void {
-  const { pipeline, drain, telemetry, version } = dependencies
-  const { replicas } = pipeline
-  const estimateTokens = (characters: number): number => replicas.all[0]?.mirror.estimateTokens(characters) ?? 0
-  const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
-  const describe = (): ReplicaDescription[] => describeReplicas(replicas.all, telemetry.divergence)
-  app.get('/v1/index', (c) => {
-    const top_blocks = describeBlocks({ hot: telemetry.hot, estimateTokens, wordsOf })
-    return c.json({ ...describeIndex(replicas.all), top_blocks })
+/** Adds what anybody may ask. The page contains no data: it asks for the token, then requests the data with it. */
+function addOpenRoutes(app: AdminApp, { replicas, settings }: Pipeline, drain: Drain): void {
+  const page = readDashboardPage()
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', (c) => {
+    const isEmpty = replicas.all.length === 0
+    if (drain.isLeaving || (!isEmpty && replicas.candidates().length === 0)) return c.json({ status: 'draining' }, 503)
+    const isDown = settings().health.readyz === 'engine' && replicas.all.every(({ state }) => state !== 'ready')
+    return isEmpty || isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
   })
-  app.delete('/v1/index', (c) => {
-    for (const { replicaMirror } of replicas.all) replicaMirror.clear()
-    telemetry.hot.clear()
-    pipeline.warmer.clear()
-    adminLog.changed(c.env.incoming, { state: 'cleared' })
-    return c.json({ status: 'cleared' })
+  app.get('/', (c) => c.body(page.html, 200, page.headers))
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** Adds routes that show what the proxy counts, holds and would do, for people and for the dashboard. */
+function addFigures(app: AdminApp, pipeline: Pipeline, drain: Drain, history: History): void {
+  const { replicas, settings, telemetry } = pipeline
+  app.get('/metrics', async (c) => {
+    const { registry } = telemetry.metrics
+    return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
-  app.get('/v1/mirror', (c) => {
-    const tenants = { ...dependencies.tenants(), trusts_caller: pipeline.tenancy().trusts(c.env.incoming) }
-    return c.json({ replicas: describe(), tenants })
-  })
-  app.get('/v1/gain', (c) =>
-    c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
+  app.get('/v1/openapi.json', (c) =>
+    c.body(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'), 200, json),
   )
-  app.get('/v1/usage', (c) => c.json(telemetry.metrics.usage.report(), 200, { 'cache-control': 'no-store' }))
-  app.get('/v1/stats', async (c) => {
-    const sources = {
-      recent: telemetry.recent,
-      chunks: pipeline.chunks,
-      registry: telemetry.metrics.registry,
-      history,
-      hot: telemetry.hot,
-      wordsOf,
-      gain: pipeline.gain.report(pipeline.settings().mode),
-      templates: describeTemplates(pipeline.templates, pipeline.settings().mode, pipeline.now()),
-      replicas: describe(),
-      version,
-      mode: pipeline.settings().mode,
-      isDraining: drain.isDraining,
-      estimateTokens,
-    }
-    return c.json(await readStats(sources), 200, { 'cache-control': 'no-store' })
+  app.post('/v1/explain', async (c) => {
+    const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
+    const run = c.req.query('earlier') === undefined ? explain : explainBehind
+    return c.body(await run(pipeline, c.env.incoming, body, c.req.query('api')), 200, json)
   })
+  app.get('/v1/index', (c) => c.json({ ...describeIndex(replicas.all), top_blocks: describeBlocks(pipeline) }))
+  app.get('/v1/mirror', (c) => {
+    const trusts_caller = pipeline.tenancy().trusts(c.env.incoming)
+    const tenants = { from: settings().tenants.from, keys: settings().keys.file !== undefined, trusts_caller }
+    return c.json({ replicas: describeReplicas(replicas.all, telemetry.divergence), tenants })
+  })
+  app.get('/v1/gain', (c) => c.json(pipeline.gain.report(settings().mode), 200, fresh))
+  app.get('/v1/usage', (c) => c.json(telemetry.metrics.usage.report(), 200, fresh))
+  const version = readVersion()
+  app.get('/v1/stats', async (c) =>
+    c.json(await readStats(pipeline, history, { version, isDraining: drain.isDraining }), 200, fresh),
+  )
+  app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
 }
 
 /** Adds routes that replace the engines, and that take replicas out of use and put them back. */
 function addReplicaSwitches(
   app: AdminApp,
-  { pipeline: { replicas }, setEngines }: AdminDependencies,
+  { replicas }: Pipeline,
+  setEngines: AdminDependencies['setEngines'],
   adminLog: AdminLog,
 ): void {
-  const change = (path: string, state: string, apply: (replica: string) => boolean): void => {
-    app.post(`/v1/replicas/:replica/${path}`, (c) => {
-      const replica = c.req.param('replica')!
-      if (!apply(replica)) throw unknownReplica(replica)
-      const now = replicas.find(replica)?.isLeaving ? 'draining' : state
-      adminLog.changed(c.env.incoming, { replica, state: now })
-      return c.json({ replica, state: now })
-    })
-  }
   app.put('/v1/engines', async (c) => {
     if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
     const unresolved = await setEngines(await readJson(c, eventBodyLimit))
@@ -201,12 +166,19 @@ function addReplicaSwitches(
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
     return c.json({ engines, ...(unresolved.length > 0 && { unresolved }) })
   })
-  change('drain', 'draining', (replica) => replicas.setDraining(replica, true))
-  change('resume', 'ready', (replica) => replicas.setDraining(replica, false))
+  for (const [path, isDraining] of Object.entries({ drain: true, resume: false })) {
+    app.post(`/v1/replicas/:replica/${path}`, (c) => {
+      const replica = c.req.param('replica')!
+      if (!replicas.setDraining(replica, isDraining)) throw unknownReplica(replica)
+      const state = isDraining || replicas.find(replica)?.isLeaving ? 'draining' : 'ready'
+      adminLog.changed(c.env.incoming, { replica, state })
+      return c.json({ replica, state })
+    })
+  }
 }
 
 /** Adds the routes where engines report what they hold. */
-function addCallbacks(app: AdminApp, { pipeline: { replicas }, telemetry }: AdminDependencies): void {
+function addCallbacks(app: AdminApp, { replicas, telemetry }: Pipeline): void {
   const reply = (c: AdminContext, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
     telemetry.metrics.mirrorGaps.inc()

@@ -1,40 +1,32 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
-import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { bytesPerChunk } from '../chunks/table/chunk-table.ts'
 import { ProxyError } from '../common/errors.ts'
 import { parseJson } from '../common/json/json-value.ts'
-import type { Mode } from '../common/request-options.ts'
-import type { Settings } from '../config/config.ts'
 import { readBody } from '../http/read-body.ts'
-import type { PinKeeper } from '../idle/pins/pin-keeper.ts'
-import { describeTemplate, describeTemplates, type TemplateDescription } from '../templates/describe-template.ts'
-import type { TemplateBook } from '../templates/template-book.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+import { describeTemplate, describeTemplates } from '../templates/describe-template.ts'
 import type { AdminLog } from './admin-log.ts'
 import { readChunks } from './chunks/read-chunks.ts'
 
 /** The control plane, to which routes are added. */
 export type AdminApp = Hono<{ Bindings: HttpBindings }>
 
+export type AdminContext = Context<{ Bindings: HttpBindings }>
+
+/** The headers of figures that change. */
+export const fresh = { 'cache-control': 'no-store' }
+
 /** Reads a request's body as JSON. Throws `body_too_large` and `invalid_body`. */
-export async function readJson({ env }: Context<{ Bindings: HttpBindings }>, limit: number): Promise<unknown> {
+export async function readJson({ env }: AdminContext, limit: number): Promise<unknown> {
   return parseJson((await readBody(env.incoming, { limit })).toString())
 }
 
-interface ChunkRegister {
-  readonly chunks: KnownChunks
-  readonly settings: () => Pick<Settings, 'limits' | 'learn'>
-  /** null: no known chunk was ever found in a prompt */
-  readonly secondsSinceMatch: () => number | null
-}
-
 /** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
-export function addChunkRoutes(
-  app: AdminApp,
-  { chunks, settings, secondsSinceMatch }: ChunkRegister,
-  log: Pick<AdminLog, 'changed'>,
-): void {
+export function addChunkRoutes(app: AdminApp, { chunks, settings, telemetry }: Pipeline, log: AdminLog): void {
+  const readText = async (c: AdminContext): Promise<string> =>
+    (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
   app.get('/v1/chunks', (c) =>
     c.json({
       chunks: chunks.size,
@@ -42,12 +34,11 @@ export function addChunkRoutes(
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
       learns: settings().learn,
-      last_match_seconds_ago: secondsSinceMatch(),
+      last_match_seconds_ago: telemetry.recent.secondsSinceChunks,
     }),
   )
   app.put('/v1/chunks', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
-    const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
+    const given = readChunks((await readText(c)).replace(/^\uFEFF/, ''))
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
     }
@@ -57,13 +48,12 @@ export function addChunkRoutes(
     return c.json({ ...report, chunks: chunks.size })
   })
   app.delete('/v1/chunks', async (c) => {
-    const body = (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
-    const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
-    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
-    const isNamed = given.ids !== undefined || given.texts !== undefined
-    if (body.trim() !== '' && !isNamed && tenant === undefined) throw invalid()
-    const isAll = tenant === undefined && !isNamed
-    const forgotten = isAll ? chunks.clear() : chunks.forget(tenant, given)
+    const body = await readText(c)
+    const given = body.trim() === '' ? undefined : readForgotten(parseJson(body))
+    const tenant = given?.tenant ?? (c.req.query('tenant') || undefined)
+    const isNamed = given?.ids !== undefined
+    if (given && !isNamed && tenant === undefined) throw invalid()
+    const forgotten = isNamed || tenant !== undefined ? chunks.forget(tenant, given ?? {}) : chunks.clear()
     log.changed(c.env.incoming, { tenant, forgotten })
     return c.json({ forgotten, chunks: chunks.size })
   })
@@ -99,8 +89,8 @@ function invalid(): ProxyError {
 }
 
 /** Adds the routes by which people see what `cache_control` marks pin, and unpin it (docs/prompt-caching.md). */
-export function addPinRoutes(app: AdminApp, pins: PinKeeper, log: Pick<AdminLog, 'changed'>): void {
-  app.get('/v1/pins', (c) => c.json(pins.describe(), 200, { 'cache-control': 'no-store' }))
+export function addPinRoutes(app: AdminApp, { pins }: Pipeline, log: AdminLog): void {
+  app.get('/v1/pins', (c) => c.json(pins.describe(), 200, fresh))
   app.delete('/v1/pins', (c) => {
     pins.clear()
     log.changed(c.env.incoming, { state: 'unpinned' })
@@ -116,47 +106,34 @@ export function addPinRoutes(app: AdminApp, pins: PinKeeper, log: Pick<AdminLog,
 
 const bodyLimit = 4_096
 
-interface TemplateControl {
-  readonly templates: TemplateBook
-  readonly mode: () => Mode
-  readonly now: () => number
-}
-
 /** Adds the routes by which people see and steer templates (docs/templates.md). */
-export function addTemplateRoutes(
-  app: AdminApp,
-  { templates, mode, now }: TemplateControl,
-  log: Pick<AdminLog, 'changed'>,
-): void {
-  const describe = (id: string): TemplateDescription => {
+export function addTemplateRoutes(app: AdminApp, { templates, settings, now }: Pipeline, log: AdminLog): void {
+  const unknown = (id: string): ProxyError =>
+    new ProxyError('not_found', `There is no template '${id}': GET /v1/templates lists them.`)
+  app.get('/v1/templates', (c) => {
+    const { mode } = settings()
+    return c.json({ mode, templates: describeTemplates(templates, mode, now()) }, 200, fresh)
+  })
+  app.get('/v1/templates/:id', (c) => {
+    const id = c.req.param('id')
     const template = templates.get(id)
-    if (!template) throw unknownTemplate(id)
-    return describeTemplate(templates, template, mode(), now())
-  }
-  app.get('/v1/templates', (c) =>
-    c.json({ mode: mode(), templates: describeTemplates(templates, mode(), now()) }, 200, {
-      'cache-control': 'no-store',
-    }),
-  )
-  app.get('/v1/templates/:id', (c) => c.json(describe(c.req.param('id'))))
+    if (!template) throw unknown(id)
+    return c.json(describeTemplate(templates, template, settings().mode, now()))
+  })
   app.put('/v1/templates/:id', async (c) => {
     const id = c.req.param('id')
     const body = await readJson(c, bodyLimit)
     const state = isObject(body) ? body.state : undefined
     if (state !== 'on' && state !== 'off')
       throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')
-    if (!templates.say(id, state)) throw unknownTemplate(id)
+    if (!templates.say(id, state)) throw unknown(id)
     log.changed(c.env.incoming, { template: id, state })
     return c.json({ id, state: templates.stateOf(id) })
   })
   app.delete('/v1/templates/:id', (c) => {
     const id = c.req.param('id')
-    if (!templates.forget(id)) throw unknownTemplate(id)
+    if (!templates.forget(id)) throw unknown(id)
     log.changed(c.env.incoming, { template: id, state: 'forgotten' })
     return c.json({ id, state: 'forgotten' })
   })
-}
-
-function unknownTemplate(id: string): ProxyError {
-  return new ProxyError('not_found', `There is no template '${id}': GET /v1/templates lists them.`)
 }

@@ -15,14 +15,18 @@ export function addTemplatesCommand(program: Command): void {
   add('list', 'lists them: state, requests, what moving their blocks gains or would gain')
     .option('--json', 'prints what GET /v1/templates answers')
     .action(list)
-  add('show', 'prints all that is known about one').argument('<id>', 'as listed').action(show)
-  add('on', 'permits that its blocks are moved').argument('<id>', 'as listed').action(say('on'))
-  add('off', 'forbids that its blocks are moved').argument('<id>', 'as listed').action(say('off'))
-  add('forget', 'forgets its evidence and what was said of it').argument('<id>', 'as listed').action(forget)
+  add('show', 'prints all that is known about one').argument('<id>', 'as listed').action(send('GET'))
+  add('on', 'permits that its blocks are moved')
+    .argument('<id>', 'as listed')
+    .action(send('PUT', { state: 'on' }))
+  add('off', 'forbids that its blocks are moved')
+    .argument('<id>', 'as listed')
+    .action(send('PUT', { state: 'off' }))
+  add('forget', 'forgets its evidence and what was said of it').argument('<id>', 'as listed').action(send('DELETE'))
 }
 
 async function list({ admin, json = false }: Options): Promise<void> {
-  const answer = await ask<{ mode: string; templates: TemplateDescription[] }>(admin, '')
+  const answer = await askAdmin<{ mode: string; templates: TemplateDescription[] }>(admin, '/v1/templates', 'GET')
   if (json) {
     process.stdout.write(`${JSON.stringify(answer)}\n`)
     return
@@ -47,23 +51,11 @@ async function list({ admin, json = false }: Options): Promise<void> {
   process.stdout.write(`${table.toString()}\n`)
 }
 
-async function show(id: string, { admin }: Options): Promise<void> {
-  const template = await ask<TemplateDescription>(admin, `/${encodeURIComponent(id)}`)
-  process.stdout.write(`${JSON.stringify(template, null, 2)}\n`)
-}
-
-function say(state: 'on' | 'off'): (id: string, options: Options) => Promise<void> {
+/** Returns what asks for one template, or changes it, and prints the answer. */
+function send(method: string, body?: object): (id: string, options: Options) => Promise<void> {
   return async (id, { admin }) => {
-    const answer = await ask(admin, `/${encodeURIComponent(id)}`, 'PUT', JSON.stringify({ state }))
-    process.stdout.write(`${JSON.stringify(answer)}\n`)
+    const path = `/v1/templates/${encodeURIComponent(id)}`
+    const answer = await askAdmin(admin, path, method, body && JSON.stringify(body))
+    process.stdout.write(`${JSON.stringify(answer, null, method === 'GET' ? 2 : 0)}\n`)
   }
-}
-
-async function forget(id: string, { admin }: Options): Promise<void> {
-  const answer = await ask(admin, `/${encodeURIComponent(id)}`, 'DELETE')
-  process.stdout.write(`${JSON.stringify(answer)}\n`)
-}
-
-function ask<Answer>(admin: string, path: string, method = 'GET', body?: string): Promise<Answer> {
-  return askAdmin<Answer>(admin, `/v1/templates${path}`, method, body)
 }

@@ -8,8 +8,8 @@ import type { WrittenConfig } from './config.ts'
 import { checkSettings, fillDefaults } from './faults/check-settings.ts'
 import { findContradictions } from './faults/find-contradictions.ts'
 import { fixedAtStart } from './live-config.ts'
-import { keysFileSchema } from './schema/access-schema.ts'
 import { configSchema } from './schema/config-schema.ts'
+import { keysFileSchema } from './sources/key-store.ts'
 
 const read = (page: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8')
 const text = read('configuration.md')

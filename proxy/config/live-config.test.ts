@@ -6,8 +6,6 @@ import type { Config } from './config.ts'
 import { fixedAtStart, LiveConfig } from './live-config.ts'
 import { configSchema } from './schema/config-schema.ts'
 import { valueAt } from './setting-values.ts'
-import { type ConfigSource, createConfigSource } from './sources/config-source.ts'
-import { toFlagLayer } from './sources/serve-flags.ts'
 
 type Logs = (details: { settings?: string[]; faults?: string[] }, message: string) => void
 
@@ -18,8 +16,7 @@ function live(environment: Record<string, string>): {
   log: { [level in 'info' | 'warn' | 'error']: Mock<Logs> }
   heard: Config[]
 } {
-  const source: ConfigSource = createConfigSource({ file: undefined, environment, flags: toFlagLayer({}) })
-  const config = new LiveConfig(source)
+  const config = new LiveConfig({ file: undefined, environment })
   const heard: Config[] = []
   const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
   const reload = (apply: (config: Config) => void = (next) => heard.push(next)): void => config.reload(log, apply)
@@ -78,18 +75,18 @@ test('a renewed secret takes nothing else on, and no configuration that was refu
     }
     write('on', 'first')
     const environment = { REPRISE_ADMIN_TOKEN_FILE: token }
-    const config = new LiveConfig(createConfigSource({ file, environment, flags: toFlagLayer({}) }))
+    const config = new LiveConfig({ file, environment })
     const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
     write('off', 'second')
     config.reload(log, () => {
       throw new Error('its certificate cannot be read')
     })
     expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'first' } })
-    config.renewSecrets(log, () => {})
+    config.reload(log, () => {}, 'secrets')
     expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'second' } })
     writeFileSync(file, 'nonsense: {')
     writeFileSync(token, 'third')
-    config.renewSecrets(log, () => {})
+    config.reload(log, () => {}, 'secrets')
     expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'third' } })
   } finally {
     rmSync(folder, { recursive: true })

@@ -2,6 +2,8 @@ import { InvalidArgumentError } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../common/errors.ts'
 import type { EngineSettings } from './config.ts'
+import { checkSettings } from './faults/check-settings.ts'
+import { engineSchema } from './schema/config-schema.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -34,19 +36,8 @@ export function hasQuery(url: string): boolean {
   return /[?#]/.test(url)
 }
 
-/** The allowed names of engines. */
-export const engineIdPattern = '^[\\w.-]{1,128}$'
-/** Where an engine publishes events: a name or an address and a port. */
-export const eventsUrlPattern = '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$'
-
-/** The settings of `--engine`, and their values. */
-const engineWords: Readonly<Record<string, RegExp>> = {
-  kind: new RegExp(`^(${engineKinds.join('|')})$`),
-  id: new RegExp(engineIdPattern),
-  events: new RegExp(eventsUrlPattern),
-  replay: new RegExp(eventsUrlPattern),
-  discover: /^(addresses|srv|endpoints)$/,
-}
+/** The settings that may stand behind a URL in `--engine`. */
+const engineWords: ReadonlySet<string> = new Set(['kind', 'id', 'events', 'replay', 'discover'])
 
 /** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT][,discover=addresses|srv|endpoints]`. */
 export function readEngine(text: string): EngineSettings {
@@ -59,7 +50,7 @@ export function readEngine(text: string): EngineSettings {
   const engine: EngineSettings = { url }
   for (const word of words) {
     const [name = '', value = ''] = word.split('=')
-    if (!engineWords[name]?.test(value)) {
+    if (!engineWords.has(name) || checkSettings(engineSchema.properties![name]!, value).length > 0) {
       throw new ConfigError(
         `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT, replay=tcp://HOST:PORT and discover=addresses|srv|endpoints.`,
       )

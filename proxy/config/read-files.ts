@@ -8,7 +8,7 @@ import type { KeyRecord } from '../access/api-keys.ts'
 import { ConfigError } from '../common/errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
 import { type Config, type EngineConfig, type TlsFiles, toConfig } from './config.ts'
-import type { ConfigSource } from './sources/config-source.ts'
+import { type ConfigSource, loadConfig } from './sources/config-source.ts'
 import { readKeyRecords } from './sources/key-store.ts'
 import { readSmallFile } from './sources/read-settings-file.ts'
 
@@ -43,7 +43,7 @@ export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>):
 
 /** Returns the paths of the files that `readCertificates` reads. */
 export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>): string[] {
-  return [tls.cert, tls.key, tls.client_ca, redis.tls?.ca, redis.tls?.cert, redis.tls?.key].filter(isNamed)
+  return [...Object.values(tls), ...Object.values(redis.tls ?? {})].filter(isNamed)
 }
 
 export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
@@ -51,7 +51,7 @@ export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[]
 }
 
 export function engineFiles(engines: readonly EngineConfig[]): string[] {
-  return engines.flatMap(({ tls }) => [tls?.ca, tls?.cert, tls?.key]).filter(isNamed)
+  return engines.flatMap(({ tls }) => Object.values(tls ?? {})).filter(isNamed)
 }
 
 function isNamed(file: string | undefined): file is string {
@@ -85,7 +85,7 @@ export const noEngine: string =
 
 /** Reads everything that `reprise serve --config FILE` would start with, but starts nothing. */
 export function checkConfig(source: ConfigSource): void {
-  const config = toConfig(source.load().settings)
+  const config = toConfig(loadConfig(source).settings)
   readAll(
     () => {
       if (config.engines.length === 0) throw new ConfigError(noEngine)
@@ -127,41 +127,31 @@ function readAll<T extends readonly unknown[]>(...reads: { readonly [I in keyof 
 }
 
 /** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
-function readListenerTls({ cert, key, client_ca }: Config['tls']): ListenerTls | undefined {
-  if (cert === undefined || key === undefined) return undefined
-  const read = readPem('tls', { cert, key, client_ca })
-  return { cert: read.cert!, key: read.key!, clientCa: read.client_ca }
+function readListenerTls(files: Config['tls']): ListenerTls | undefined {
+  if (files.cert === undefined || files.key === undefined) return undefined
+  const { cert, key, ca } = readPem('tls', files)
+  return { cert: cert!, key: key!, clientCa: ca }
 }
 
 /** The same for the certificate that we present to an engine or Redis, and those that we trust. */
 export function readClientTls(setting: string, files: TlsFiles | undefined): EngineTls | undefined {
-  return files && readPem(setting, { ca: files.ca, cert: files.cert, key: files.key })
+  return files && readPem(setting, files)
 }
 
-/** Reads files by the names of their settings; those without a file are left out. */
-function readPem<Name extends string>(
-  setting: string,
-  files: Readonly<Record<Name, string | undefined>>,
-): { [name in Name]?: Buffer } {
-  const named = Object.entries(files).filter((entry): entry is [Name, string] => entry[1] !== undefined)
-  const read = readAll(
-    ...named.map(
-      ([name, file]) =>
-        () =>
-          [name, readSmallFile(`${setting}.${name}`, file)] as const,
-    ),
-  )
-  const pem = Object.fromEntries(read) as { [name in 'ca' | 'client_ca' | 'cert' | 'key']?: Buffer }
+function readPem(setting: string, files: TlsFiles | Config['tls']): EngineTls {
+  const named = Object.entries(files).filter(([, file]) => isNamed(file))
+  const read = ([name, file]: [string, string]) => [name, readSmallFile(`${setting}.${name}`, file)] as const
+  const { client_ca, ...own } = Object.fromEntries(readAll(...named.map((one) => () => read(one))))
+  const pem: EngineTls = client_ca ? { ...own, ca: client_ca } : own
   try {
-    const ca = pem.ca ?? pem.client_ca
-    createSecureContext({ ...pem, ca })
-    if (ca) checkAuthorities(ca.toString())
+    createSecureContext(pem)
+    if (pem.ca) checkAuthorities(pem.ca.toString())
   } catch (error) {
     throw new ConfigError(
       `${setting} (${named.map(([, file]) => file).join(', ')}): not a certificate in PEM and the key that belongs to it: ${(error as Error).message}`,
     )
   }
-  return pem as { [name in Name]?: Buffer }
+  return pem
 }
 
 /** Throws unless a text is certificates. OpenSSL takes any other for none, and then trusts nobody. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { TripFollower } from '../call/trip.ts'
 import { withoutByteOrderMark } from '../http/receive/read-received.ts'
@@ -74,15 +75,13 @@ export class Recorder {
       return undefined
     }
     const head = this.#headOf(routed, call)
-    const { mirror } = routed.replica
     let usage: ReportedUsage = { promptTokens: routed.decision.promptTokens, cachedTokens: undefined }
     const keeping = this.#keep(find, call)
     const end = async (wasRun: boolean): Promise<void> => {
       const kept = await keeping
       this.#held -= kept?.size ?? 0
-      if (!wasRun) return
-      if (kept) this.#write(head, kept, usage, (characters) => mirror.estimateTokens(characters))
-      else this.#options.onLost(1)
+      if (wasRun && kept) this.#write(head, kept, usage, routed.replica.mirror)
+      else if (wasRun) this.#options.onLost(1)
     }
     return {
       used: (reported) => {
@@ -142,10 +141,10 @@ export class Recorder {
     { number, ...head }: RecordedHead,
     { prompts, added, body }: KeptRequest,
     { promptTokens, cachedTokens }: ReportedUsage,
-    estimateTokens: (characters: number) => number,
+    mirror: Pick<CacheMirror, 'estimateTokens'>,
   ): void {
     const total = (of: 'characters' | 'weight'): number => prompts.reduce((sum, prompt) => sum + prompt[of], 0)
-    const tokens = promptTokens || estimateTokens(total('characters'))
+    const tokens = promptTokens || mirror.estimateTokens(total('characters'))
     const tokensPerWeight = tokens / Math.max(1, total('weight') + added)
     const isOne = prompts.length === 1
     for (const [i, prompt] of prompts.entries()) {

@@ -180,7 +180,7 @@ test('nothing is kept of a replica that is gone, however much it was sent', asyn
     }
     gain.worldsOf(replica.id)
     gain.plannedOf(replica.id)
-    divergence.note(replica.id, { total: 1, staleIndex: 1, routing: 0, tokenisation: 0 } as never)
+    divergence.note(replica.id, { total: 1, stale_index: 1, routing: 0, tokenisation: 0 } as never)
     await fleet.set([engine('still')])
     fleet.tick()
     await new Promise((resolve) => setImmediate(resolve))

@@ -19,44 +19,36 @@ const mirroredRequests = 50_000
 /** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80
 
-/** What is told when an engine holds nothing any more. */
-type LossWatchers = Pick<Pipeline, 'processed' | 'gain' | 'log'>
-
 /** Returns what creates a replica for an engine, with the limits of the current configuration. */
-export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {
+export function createReplicas(
+  config: () => Pick<Config, 'groupWindowMilliseconds' | 'waitingRequests' | 'limits' | 'breaker'>,
+  { processed, gain, log }: Pick<Pipeline, 'processed' | 'gain' | 'log'>,
+): (found: FoundEngine) => Replica {
   const createMirror = createMirrors()
+  /** Records each loss of all that an engine held: a restart also in the log. */
+  const note = (replica: ReplicaId, loss: Loss): void => {
+    processed.forget(replica)
+    if (loss !== 'first') gain.lost(replica)
+    if (loss !== 'restarted') return
+    const reason = 'the engine was restarted: it reports as another generation'
+    log.warn({ replica, reason }, 'the mirror begins anew: what the engine held before is gone')
+  }
   return ({ engine: { url, kind, id, api_key: apiKey, models }, tls }) => {
     const replica = id as ReplicaId
     const engine = createEngineClient(url, tls)
     const adapter = adapterFor(kind)
+    const { groupWindowMilliseconds: windowMilliseconds, waitingRequests: capacity, limits, breaker } = config()
     return new Replica({
       adapter,
       engine,
       tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
-      replicaMirror: new ReplicaMirror(replica, createMirror(), watchLosses(replica, watching)),
-      admission: new Admission({
-        windowMilliseconds: config().groupWindowMilliseconds,
-        capacity: config().waitingRequests,
-        inFlight: config().limits.in_flight_per_replica,
-      }),
-      breaker: new CircuitBreaker(config().breaker),
+      replicaMirror: new ReplicaMirror(replica, createMirror(), (loss) => note(replica, loss)),
+      admission: new Admission({ windowMilliseconds, capacity, inFlight: limits.in_flight_per_replica }),
+      breaker: new CircuitBreaker(breaker),
       health: new HealthState(),
       apiKey,
       statedModels: models,
     })
-  }
-}
-
-/** Records each loss of all that an engine held: a restart also in the log. */
-function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers): (loss: Loss) => void {
-  return (loss) => {
-    processed.forget(replica)
-    if (loss !== 'first') gain.lost(replica)
-    if (loss !== 'restarted') return
-    log.warn(
-      { replica, reason: 'the engine was restarted: it reports as another generation' },
-      'the mirror begins anew: what the engine held before is gone',
-    )
   }
 }
 

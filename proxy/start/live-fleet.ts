@@ -26,17 +26,12 @@ const discoverMilliseconds = 5_000
 /** How long shutdown waits for pending writes about replicas to Redis. */
 const flushMilliseconds = 2_000
 
-interface FleetParts
-  extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry' | 'warmer' | 'pins'> {
-  readonly redis: SharedRedis | undefined
-  /** whether the only engine is the embedded one, which belongs to no other process and does not change */
-  readonly isEmbedded: boolean
-}
+type Named = Pick<Config, 'engines' | 'engine_api_key'>
 
 /** The replicas of engines that come and go; none at first. */
 export class LiveFleet {
-  readonly #config: () => Config
-  readonly #parts: FleetParts
+  readonly #pipeline: Pipeline
+  readonly #isEmbedded: boolean
   readonly #fleet: Fleet
   readonly #slices: EndpointSlices
   readonly #discovery: EngineDiscovery
@@ -45,13 +40,25 @@ export class LiveFleet {
   #endWatching = (): void => {}
   #warned: readonly string[] = []
 
-  constructor(config: () => Config, parts: FleetParts) {
-    const { log } = parts.telemetry
-    this.#config = config
-    this.#parts = parts
-    this.#fleet = createReplicaFleet(config, parts)
+  /** `isEmbedded`: the only engine is the embedded one, which belongs to no other process and does not change. */
+  constructor(pipeline: Pipeline, redis: SharedRedis | undefined, isEmbedded: boolean) {
+    const { log, modelLists, processed, gain, telemetry, warmer, replicas, settings } = pipeline
+    this.#pipeline = pipeline
+    this.#isEmbedded = isEmbedded
+    this.#fleet = new Fleet(replicas, {
+      create: createReplicas(settings, pipeline),
+      accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
+      join: () => modelLists.askNow(),
+      onJoined: (coming) => warmer.begin(coming),
+      onGone: (id) => {
+        processed.forget(id)
+        gain.drop(id)
+        telemetry.divergence.drop(id)
+        void forgetReplica(telemetry.metrics.registry, id)
+      },
+    })
     this.#slices = new EndpointSlices(
-      () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
+      () => new KubernetesApi(settings().kubernetes ?? inClusterAccess()),
       () => void this.#discovery.look(),
     )
     this.#discovery = new EngineDiscovery({
@@ -62,18 +69,21 @@ export class LiveFleet {
           .catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
       log,
     })
-    parts.replicas.models.aliases = toAliases(config())
+    replicas.models.aliases = toAliases(settings())
   }
 
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
-  set(engines: readonly FoundEngine[]): Promise<void> {
-    return atMost(discoverMilliseconds, this.#follow(engines))
+  async set(engines: readonly FoundEngine[]): Promise<void> {
+    const time = new AbortController()
+    const longest = pause(discoverMilliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
+    await Promise.race([this.#follow(engines), longest])
+    time.abort()
   }
 
   /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */
   async setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
-    const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
-    const engines = ofBody(this.#config())
+    const ofBody = (current: Named): readonly FoundEngine[] => readNewEngines(body, current)
+    const engines = ofBody(this.#pipeline.settings())
     this.#readNamed = ofBody
     await this.set(engines)
     return this.#discovery.unresolved
@@ -82,39 +92,39 @@ export class LiveFleet {
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
   start(): Promise<void> {
     this.#fleet.start()
-    return this.#parts.modelLists.askNow()
+    return this.#pipeline.modelLists.askNow()
   }
 
   /** Reads the engines again where they were named last, with the keys of this configuration. */
-  readNamed(config: Config): readonly FoundEngine[] {
+  readNamed(config: Named): readonly FoundEngine[] {
     return this.#readNamed(config)
   }
 
   /** `keepsNamed`: the engines are those that `readNamed` has returned, and not the configuration's. */
   reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void {
-    this.#parts.replicas.models.aliases = toAliases(config)
+    this.#pipeline.replicas.models.aliases = toAliases(config)
     if (!keepsNamed) this.#readNamed = ofConfig
-    if (!this.#parts.isEmbedded) void this.#follow(engines)
+    if (!this.#isEmbedded) void this.#follow(engines)
   }
 
   /** Drops replicas that have left; to be called periodically. */
   tick(): void {
-    for (const part of [this.#fleet, this.#parts.warmer, this.#parts.pins]) part.tick()
+    for (const part of [this.#fleet, this.#pipeline.warmer, this.#pipeline.pins]) part.tick()
   }
 
   close(): Promise<void> {
     this.#endWatching()
     this.#slices.retain([])
-    for (const part of [this.#discovery, this.#parts.warmer, this.#parts.pins]) part.close()
+    for (const part of [this.#discovery, this.#pipeline.warmer, this.#pipeline.pins]) part.close()
     return this.#fleet.close(flushMilliseconds)
   }
 
   #follow(engines: readonly FoundEngine[]): Promise<void> {
-    const { log } = this.#parts.telemetry
+    const { log, settings } = this.#pipeline
     const configs = engines.map(({ engine }) => engine)
     this.#endWatching()
     this.#endWatching = watchCertificates(engineFiles(configs), () => void this.#follow(readEngineFiles(configs)), log)
-    const warnings = findEngineWarnings({ ...this.#config(), engines: configs })
+    const warnings = findEngineWarnings({ ...settings(), engines: configs })
     for (const warning of warnings) if (!this.#warned.includes(warning)) log.warn(warning)
     this.#warned = warnings
     this.#slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
@@ -122,31 +132,14 @@ export class LiveFleet {
   }
 }
 
-function ofConfig({ engines }: Config): readonly FoundEngine[] {
+function ofConfig({ engines }: Named): readonly FoundEngine[] {
   return readEngineFiles(engines)
 }
 
-/** Builds what holds the replicas, follows each, and forgets what is known of it once it has gone. */
-function createReplicaFleet(
-  config: () => Config,
-  { replicas, modelLists, processed, gain, telemetry, warmer, redis, isEmbedded }: FleetParts,
-): Fleet {
-  const { log, metrics, divergence } = telemetry
-  return new Fleet(replicas, {
-    create: createReplicas(config, { processed, gain, log }),
-    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
-    join: () => modelLists.askNow(),
-    onJoined: (coming) => warmer.begin(coming),
-    onGone: (id) => {
-      processed.forget(id)
-      gain.drop(id)
-      divergence.drop(id)
-      void forgetReplica(metrics.registry, id)
-    },
-  })
-}
-
-/** Follows an engine's events, and shares its mirror. A fault of ours is logged, and has no other effect. */
+/**
+ * Follows an engine's KV events, if it has a configured address for them (`events=`), or else shares its mirror. A fault
+ * of ours is logged, and has no other effect.
+ */
 async function accompany(
   replica: Replica,
   engine: EngineConfig,
@@ -155,79 +148,24 @@ async function accompany(
 ): Promise<Companion[]> {
   const { log, metrics } = telemetry
   try {
-    await followEngine(replica, engine, telemetry)
-    if (!redis || engine.events !== undefined) return []
-    // loaded only if configured, as the client is
-    const { shareMirror } = await import('../redis/share-mirror.ts')
-    return [shareMirror(replica, redis, metrics, log)]
+    if (engine.events !== undefined) await followEvents(replica, engine, engine.events, telemetry)
+    else if (redis) {
+      // loaded only if configured, as the client is
+      const { shareMirror } = await import('../redis/share-mirror.ts')
+      return [shareMirror(replica, redis, metrics, log)]
+    }
   } catch (error) {
     log.error({ error, replica: replica.id }, 'what the engine holds is not followed: internal error')
-    return []
   }
+  return []
 }
 
-/** Waits for a promise, but no longer than this. */
-async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
-  const time = new AbortController()
-  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
-  await Promise.race([promise, longest])
-  time.abort()
-}
-
-/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
-export function createAsides(
-  config: () => Config,
-  replicas: ReplicaSet,
-  telemetry: Telemetry,
-): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists } {
-  const { metrics, log, now } = telemetry
-  const pins = new PinKeeper({
-    replicas,
-    limits: () => ({ tenantTokens: Math.floor(config().pins.tokens / 2), ...config().pins }),
-    onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
-    onMark: (outcome) => metrics.pins.inc({ outcome }),
-    onKeep: (outcome, tokens) => {
-      metrics.pinRequests.inc({ outcome })
-      metrics.warmUpTokens.inc(tokens)
-    },
-    log,
-    now,
-  })
-  const warmer = new Warmer({
-    replicas,
-    seconds: () => (config().warm_up ? config().warmUpSeconds : 0),
-    owes: (replica) => pins.owes(replica),
-    onWarmUp: (outcome, tokens) => {
-      metrics.warmUps.inc({ outcome })
-      metrics.warmUpTokens.inc(tokens)
-    },
-    log,
-    now,
-  })
-  return { modelLists: new ModelLists({ replicas, log, now }), warmer, pins }
-}
-
-/** Reads the engines of a request to the control plane. Throws `invalid_body`. */
-function readNewEngines(body: unknown, { engine_api_key }: Config): FoundEngine[] {
-  try {
-    return readEngineFiles(readEngines(body, engine_api_key))
-  } catch (error) {
-    if (error instanceof ConfigError) throw new ProxyError('invalid_body', error.message.replaceAll('\n', '; '))
-    throw error
-  }
-}
-
-function toAliases({ aliases }: Config): ReadonlyMap<string, readonly string[]> {
-  return new Map(aliases.map(({ name, models }) => [name, models]))
-}
-
-/** Follows the KV events of an engine with a configured address for them (`events=`), for its replica's mirror. */
-async function followEngine(
+async function followEvents(
   replica: Replica,
-  { id, events: eventsUrl, replay: replayUrl }: EngineConfig,
+  { id, replay: replayUrl }: EngineConfig,
+  eventsUrl: string,
   { log, metrics, now }: Telemetry,
 ): Promise<void> {
-  if (eventsUrl === undefined) return
   if (replayUrl === undefined) {
     log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
   }
@@ -242,4 +180,51 @@ async function followEngine(
     onGap: () => metrics.mirrorGaps.inc(),
   })
   replica.cache.followBy(events)
+}
+
+/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
+export function createAsides(
+  settings: Pipeline['settings'],
+  replicas: ReplicaSet,
+  telemetry: Telemetry,
+): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists } {
+  const { metrics, log, now } = telemetry
+  const pins = new PinKeeper({
+    replicas,
+    limits: () => ({ tenantTokens: Math.floor(settings().pins.tokens / 2), ...settings().pins }),
+    onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
+    onMark: (outcome) => metrics.pins.inc({ outcome }),
+    onKeep: (outcome, tokens) => {
+      metrics.pinRequests.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+  const warmer = new Warmer({
+    replicas,
+    seconds: () => (settings().warm_up ? settings().warmUpSeconds : 0),
+    owes: (replica) => pins.owes(replica),
+    onWarmUp: (outcome, tokens) => {
+      metrics.warmUps.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+  return { modelLists: new ModelLists({ replicas, log, now }), warmer, pins }
+}
+
+/** Reads the engines of a request to the control plane. Throws `invalid_body`. */
+function readNewEngines(body: unknown, { engine_api_key }: Named): FoundEngine[] {
+  try {
+    return readEngineFiles(readEngines(body, engine_api_key))
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ProxyError('invalid_body', error.message.replaceAll('\n', '; '))
+    throw error
+  }
+}
+
+function toAliases({ aliases }: Pick<Config, 'aliases'>): ReadonlyMap<string, readonly string[]> {
+  return new Map(aliases.map(({ name, models }) => [name, models]))
 }

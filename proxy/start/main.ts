@@ -6,7 +6,7 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { AdminDependencies, AdminHandler } from '../admin/admin-app.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
-import type { Config, EngineConfig } from '../config/config.ts'
+import type { Config, EngineConfig, Settings } from '../config/config.ts'
 import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
   type Certificates,
@@ -22,18 +22,19 @@ import { findWarnings } from '../config/start-warnings.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 import { Listener } from '../http/listener.ts'
-import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { lookAfterReplicas } from '../replicas/look-after-replicas.ts'
 import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
+import type { Pipeline } from '../request/pipeline.ts'
 import { logUnread } from '../telemetry/access-log.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
-import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { createTelemetry } from '../telemetry/telemetry.ts'
 import { createTracing } from '../telemetry/tracing/create-tracing.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
 import { createAsides, LiveFleet } from './live-fleet.ts'
-import { createCountedChunks, createRecorder, LivePipeline, mayKeepWords, type OpenRedis } from './live-pipeline.ts'
+import { createChunks, createRecorder, LivePipeline, type OpenRedis } from './live-pipeline.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -71,42 +72,39 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const log = createLog(config.logs.level)
   const redis = await openRedis(config, log)
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
-  let current = config
+  const settings = (): Settings => live.pipeline.settings()
   const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
   const { admin, emulator, open } = await startAdmin(config, log, onUnread)
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const clocks = { now: () => performance.now(), wallClock: Date.now }
-  const templates = new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(current) })
-  const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
+  const templates = new TemplateBook({ ...clocks, keepsWords: () => settings().keepsWords })
+  const chunks = createChunks(config, () => metrics)
+  const metrics = createMetrics({ version, replicas, hot, templates, redis, knownChunks: () => chunks.size })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: clocks.now })
-  const asides = createAsides(() => current, replicas, telemetry)
+  const asides = createAsides(settings, replicas, telemetry)
   const recorder = await createRecorder(config, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
   const live = new LivePipeline(config, parts)
-  const fleet = new LiveFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
+  const fleet = new LiveFleet(live.pipeline, redis, emulator !== undefined)
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
   const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
   const control = Promise.race([started, pause(controlMilliseconds)]).then(() =>
-    open({
-      pipeline: live.pipeline,
-      drain,
-      readyz: () => current.health.readyz,
-      tenants: () => ({ from: current.tenants.from, keys: current.keys.file !== undefined }),
-      token: () => current.admin.token,
-      telemetry,
-      version,
-      setEngines: emulator ? undefined : (body) => fleet.setFrom(body),
-    }),
+    open({ pipeline: live.pipeline, drain, setEngines: emulator ? undefined : (body) => fleet.setFrom(body) }),
   )
   await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
-  const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
-  const upkeep = startUpkeep(telemetry, live, fleet, config)
+  const setCertificates = ({ listener, redis: tls }: Certificates): void => {
+    if (listener) data.setTls(listener)
+    const { url } = settings().redis
+    if (url !== undefined) redis?.connection.renew(readRedisUrl(url), tls)
+  }
+  const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
+  const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
@@ -117,14 +115,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       const named = keepsEngines ? fleet.readNamed(next) : undefined
       const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })
       live.reload(next, renewed.keys)
-      current = next
-      certificates.set(renewed)
+      setCertificates(renewed)
       fleet.reload(next, named ?? renewed.engines, keepsEngines)
     },
     close: async () => {
-      await leave(drain, data, log.child({ version }), current)
-      await closeWithin(current.drain_seconds * 1000, drain, data)
-      for (const part of [certificates, upkeep, fleet, live, emulator, await control, tracing]) await part?.close()
+      await leave(drain, data, log.child({ version }), settings())
+      await closeWithin(settings().drain_seconds * 1000, drain, data)
+      endWatching()
+      for (const part of [upkeep, fleet, live, emulator, await control]) await part?.close()
       await admin.close(0)
       log.info({ version }, 'stopped')
     },
@@ -161,30 +159,12 @@ async function openRedis({ redis }: Config, log: Log): Promise<OpenRedis | undef
   return { ...createSharedRedis({ ...redis, url }, log), shareState }
 }
 
-interface CertificateUsers {
-  readonly data: Listener
-  readonly redis: SharedRedis['connection'] | undefined
-  readonly current: () => Config
-  readonly log: Log
-}
-
-/** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
-function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
-  const set = ({ listener, redis: tls }: Certificates): void => {
-    if (listener) data.setTls(listener)
-    const { url } = current().redis
-    if (url !== undefined) redis?.renew(readRedisUrl(url), tls)
-  }
-  const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
-  return { set, close }
-}
-
 /** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */
 async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
   log: Log,
-  { drain_delay_seconds: seconds, drain_seconds }: Config,
+  { drain_delay_seconds: seconds, drain_seconds }: Settings,
 ): Promise<void> {
   if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
@@ -230,17 +210,14 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
 }
 
 /** Runs what depends on time. */
-function startUpkeep(telemetry: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet, { checks }: Config) {
-  const { settings, gain, recorder, modelLists, replicas } = pipeline
-  const health = {
-    intervalMilliseconds: checks.intervalSeconds * 1000,
-    timeoutMilliseconds: (checks.timeoutSeconds ?? 2) * 1000,
-  }
+function startUpkeep({ settings, gain, recorder, modelLists, replicas, telemetry }: Pipeline, onTick: () => void) {
+  const { intervalSeconds, timeoutSeconds = 2 } = settings().checks
+  const health = { intervalMilliseconds: intervalSeconds * 1000, timeoutMilliseconds: timeoutSeconds * 1000 }
   return lookAfterReplicas(() => replicas.all, health, {
     log: telemetry.log,
     now: telemetry.now,
     wantsEstimates: () => settings().mode === 'shadow' || gain.isRead || recorder !== undefined,
     modelLists,
-    onTick: () => fleet.tick(),
+    onTick,
   })
 }

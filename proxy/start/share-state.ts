@@ -10,7 +10,7 @@ import { SharedTemplates } from '../redis/shared-templates.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 
 /** What is exchanged with other proxies in the background. */
-export interface Exchanged {
+interface Exchanged {
   start(): void
   close(milliseconds: number): Promise<void>
 }

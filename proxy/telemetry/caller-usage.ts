@@ -7,18 +7,20 @@ export interface CallerNames {
   readonly key: { readonly name: string } | undefined
 }
 
-const nothing = {
-  requests: 0,
-  unreported_requests: 0,
-  limited_requests: 0,
-  prompt_tokens: 0,
-  cached_tokens: 0,
-  reused_tokens: 0,
-  baseline_cached_tokens: 0,
+/** What is summed up, and what its metric says. */
+const help = {
+  requests: 'Requests that went to an engine, by caller: the largest by prompt tokens, the rest as other',
+  unreported_requests: 'Requests that an engine answered without saying how many tokens it read, by caller',
+  limited_requests: 'Requests refused because of the limits of their key, by caller',
+  prompt_tokens: 'Prompt tokens as the engine counted them, by caller',
+  cached_tokens: 'Prompt tokens served from cache, by caller',
+  reused_tokens: 'Prompt tokens whose KV was taken over from another position, by caller',
+  baseline_cached_tokens:
+    'Prompt tokens that would have been served from cache had nothing ever been rewritten, by caller',
 }
-/** What is summed up. */
-export type CallerSums = typeof nothing
-const names = Object.keys(nothing) as (keyof CallerSums)[]
+export type CallerSums = Record<keyof typeof help, number>
+const names = Object.keys(help) as (keyof CallerSums)[]
+const nothing = (): CallerSums => Object.fromEntries(names.map((name) => [name, 0])) as CallerSums
 
 /** What a caller used since the start; `saved_tokens`: cached only because of reprise. */
 interface Usage extends Omit<CallerSums, 'baseline_cached_tokens'> {
@@ -73,7 +75,7 @@ export class CallerUsage {
   /** Returns what is known so far. */
   report(): UsageReport {
     const ranked = this.#ranked.map(([, row]) => row)
-    const sumOf = (rows: readonly Row[]): CallerSums => rows.reduce((sum, { sums }) => add(sum, sums), { ...nothing })
+    const sumOf = (rows: readonly Row[]): CallerSums => rows.reduce((sum, { sums }) => add(sum, sums), nothing())
     return {
       since: this.#since,
       total: toUsage(sumOf([...ranked, this.#other])),
@@ -123,19 +125,8 @@ export class CallerUsage {
   }
 }
 
-const help: Readonly<Record<keyof CallerSums, string>> = {
-  requests: 'Requests that went to an engine, by caller: the largest by prompt tokens, the rest as other',
-  unreported_requests: 'Requests that an engine answered without saying how many tokens it read, by caller',
-  limited_requests: 'Requests refused because of the limits of their key, by caller',
-  prompt_tokens: 'Prompt tokens as the engine counted them, by caller',
-  cached_tokens: 'Prompt tokens served from cache, by caller',
-  reused_tokens: 'Prompt tokens whose KV was taken over from another position, by caller',
-  baseline_cached_tokens:
-    'Prompt tokens that would have been served from cache had nothing ever been rewritten, by caller',
-}
-
 function newRow(tenant: string, key: string | undefined): Row {
-  return { tenant, key, sums: { ...nothing }, counted: { ...nothing }, shown: { ...nothing } }
+  return { tenant, key, sums: nothing(), counted: nothing(), shown: nothing() }
 }
 
 function labelsOf({ tenant, key = 'none' }: Row): { tenant: string; key: string } {

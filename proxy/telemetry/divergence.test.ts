@@ -4,11 +4,11 @@ import { Divergence, divergentTokens } from './divergence.ts'
 const request = { estimated: 100, exact: 96, mostEstimated: 100, reported: 96 }
 
 test('a prediction that is right to the token is off only where it was an estimate', () => {
-  expect(divergentTokens(request)).toEqual({ total: 0, staleIndex: 0, routing: 0, tokenisation: 4 })
+  expect(divergentTokens(request)).toEqual({ total: 0, stale_index: 0, routing: 0, tokenisation: 4 })
 })
 
 test('what the engine lost unseen is blamed on a stale index', () => {
-  expect(divergentTokens({ ...request, reported: 32 })).toMatchObject({ total: 64, staleIndex: 64, tokenisation: 4 })
+  expect(divergentTokens({ ...request, reported: 32 })).toMatchObject({ total: 64, stale_index: 64, tokenisation: 4 })
 })
 
 test('what another replica holds is blamed on routing, and is no part of the total', () => {
@@ -17,7 +17,7 @@ test('what another replica holds is blamed on routing, and is no part of the tot
 
 test('without tokens all that is off is blamed on them', () => {
   const off = divergentTokens({ ...request, exact: undefined, reported: 32 })
-  expect(off).toEqual({ total: 68, staleIndex: 0, routing: 0, tokenisation: 68 })
+  expect(off).toEqual({ total: 68, stale_index: 0, routing: 0, tokenisation: 68 })
 })
 
 test('the means of each replica follow its latest requests', () => {
@@ -25,5 +25,5 @@ test('the means of each replica follow its latest requests', () => {
   expect(divergence.of('a')).toBeUndefined()
   divergence.note('a', divergentTokens({ ...request, reported: 32 }))
   divergence.note('a', divergentTokens(request))
-  expect(divergence.of('a')).toMatchObject({ total: 62, staleIndex: 62, tokenisation: 4 })
+  expect(divergence.of('a')).toMatchObject({ total: 62, stale_index: 62, tokenisation: 4 })
 })

@@ -4,13 +4,13 @@ const share = 1 / 32
 /** The absolute error of cache predictions in tokens, and its causes. */
 interface DivergentTokens {
   /** predicted minus reported */
-  readonly total: number
+  total: number
   /** for predictions in the engine's own tokens: the mirror differed from what the engine held */
-  readonly staleIndex: number
+  stale_index: number
   /** held by another replica than the chosen one */
-  readonly routing: number
+  routing: number
   /** estimated from characters instead of the engine's own tokens */
-  readonly tokenisation: number
+  tokenisation: number
 }
 
 /** What was predicted for a request, and what the engine reported. */
@@ -30,7 +30,7 @@ interface PredictedRequest {
 export function divergentTokens({ estimated, exact, mostEstimated, reported }: PredictedRequest): DivergentTokens {
   return {
     total: Math.abs((exact ?? estimated) - reported),
-    staleIndex: exact === undefined ? 0 : Math.abs(exact - reported),
+    stale_index: exact === undefined ? 0 : Math.abs(exact - reported),
     routing: Math.max(0, mostEstimated - estimated),
     tokenisation: Math.abs(estimated - (exact ?? reported)),
   }
@@ -41,14 +41,9 @@ export class Divergence {
   readonly #tokens = new Map<string, DivergentTokens>()
 
   note(replica: string, off: DivergentTokens): void {
-    const before = this.#tokens.get(replica) ?? off
-    const mean = (of: keyof DivergentTokens): number => before[of] + (off[of] - before[of]) * share
-    this.#tokens.set(replica, {
-      total: mean('total'),
-      staleIndex: mean('staleIndex'),
-      routing: mean('routing'),
-      tokenisation: mean('tokenisation'),
-    })
+    const mean = { ...off, ...this.#tokens.get(replica) }
+    for (const of of Object.keys(off) as (keyof DivergentTokens)[]) mean[of] += (off[of] - mean[of]) * share
+    this.#tokens.set(replica, mean)
   }
 
   drop(replica: string): void {

@@ -183,8 +183,8 @@ export class RequestTelemetry {
     if (!this.#decided?.sent.length || !this.#admitted) return
     const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided
     const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
-    metrics.mirrorDivergence.observe(off.total)
-    const causes = { stale_index: off.staleIndex, routing: off.routing, tokenisation: off.tokenisation }
+    const { total, ...causes } = off
+    metrics.mirrorDivergence.observe(total)
     for (const [cause, tokens] of Object.entries(causes)) metrics.divergenceByCause.inc({ cause }, tokens)
     divergence.note(this.#admitted.replica, off)
   }

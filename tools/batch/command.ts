@@ -88,12 +88,10 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
 
 /** Reads the configuration of a proxy that only this batch reaches. */
 async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<Config> {
-  const { createConfigSource } = await import('#proxy/config/sources/config-source.ts')
-  const { toFlagLayer } = await import('#proxy/config/sources/serve-flags.ts')
+  const { loadConfig } = await import('#proxy/config/sources/config-source.ts')
   const { toConfig } = await import('#proxy/config/config.ts')
-  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }) })
-  const source = createConfigSource({ file, environment: process.env, flags })
-  const { settings } = source.load()
+  const flags = { ...(engine && { engine }), ...(mode && { mode }) }
+  const { settings } = loadConfig({ file, environment: process.env, flags })
   return {
     ...toConfig({ ...settings, mode: settings.mode ?? 'on' }),
     listen: '127.0.0.1:0',

@@ -1,7 +1,7 @@
 import { ConfigError } from '#proxy/common/errors.ts'
 import { type EngineConfig, toConfig } from '#proxy/config/config.ts'
 import { noEngine, readFiles } from '#proxy/config/read-files.ts'
-import { createConfigSource } from '#proxy/config/sources/config-source.ts'
+import { loadConfig } from '#proxy/config/sources/config-source.ts'
 import { findEngineWarnings, findWarnings } from '#proxy/config/start-warnings.ts'
 import { resolveEngine } from '#proxy/replicas/discovery/resolve-engine.ts'
 import { toEngines } from '#proxy/replicas/discovery/to-engines.ts'
@@ -16,9 +16,7 @@ export async function readConfigured(
   file: string,
   given: Omit<DoctorOptions, 'engine' | 'engineKey'>,
 ): Promise<DoctorOptions[]> {
-  const none = { settings: {}, locate: () => file, isCommandLine: true }
-  const source = createConfigSource({ file, environment: process.env, flags: none })
-  const config = toConfig(source.load().settings)
+  const config = toConfig(loadConfig({ file, environment: process.env }).settings)
   if (config.engines.length === 0) throw new ConfigError(noEngine)
   const files = readFiles(config)
   const startWarnings = [...findWarnings(config), ...findEngineWarnings(config)]

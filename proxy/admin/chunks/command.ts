@@ -8,19 +8,11 @@ import { ConfigError, ProxyError } from '../../common/errors.ts'
 import { splitLines } from '../../common/json/split-lines.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { argument, readUrl } from '../../config/read-arguments.ts'
-import { checkProxy, preprocess } from './preprocess.ts'
+import { checkProxy, type PreprocessOptions, preprocess } from './preprocess.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
-interface Options {
-  admin: string
-  tenant?: string
-}
-
-interface AddOptions extends Options {
-  preprocess?: boolean
-  proxy: string
-  python: string
-  state: string
+interface AddOptions extends PreprocessOptions {
+  readonly preprocess?: boolean
 }
 
 /** A batch is sent once it reaches one of these sizes. */
@@ -52,32 +44,29 @@ export function addChunksCommand(program: Command): void {
     .action(addAll)
   withAdmin(chunks.command('count'))
     .description('says how many chunks are known')
-    .action(async (options: Options) => {
-      const known = await ask<{ chunks: number }>(options, 'GET')
+    .action(async ({ admin }: { admin: string }) => {
+      const known = await askAdmin<object>(admin, '/v1/chunks', 'GET')
       process.stdout.write(`${JSON.stringify(known)}\n`)
     })
 }
 
 async function addAll(file: string, rest: readonly string[], options: AddOptions): Promise<void> {
-  const { admin, proxy, python, state, tenant } = options
   if (!options.preprocess && rest.length > 0)
     throw new ConfigError(`'${rest[0]}' is an option of --preprocess, which is missing.`, 2)
   const register = (keep: (chunk: GivenChunk) => void): Promise<PutReport> => add(file, options, keep)
-  if (options.preprocess) await checkProxy({ proxy, admin, key: process.env.REPRISE_API_KEY || undefined, tenant })
-  const sum = options.preprocess
-    ? await preprocess({ proxy, python, state, tenant, rest }, register)
-    : await register(() => {})
+  if (options.preprocess) await checkProxy(options, process.env.REPRISE_API_KEY || undefined)
+  const sum = options.preprocess ? await preprocess(options, rest, register) : await register(() => {})
   process.stdout.write(`${JSON.stringify(sum)}\n`)
 }
 
 /** Registers the chunks of a file or folder, each of which is passed to `keep`, too. */
-async function add(file: string, { admin, tenant }: Options, keep: (chunk: GivenChunk) => void): Promise<PutReport> {
+async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: GivenChunk) => void): Promise<PutReport> {
   const sum: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
   let batch: GivenChunk[] = []
   let characters = 0
   const send = async (): Promise<void> => {
     if (batch.length === 0) return
-    const report = await ask<PutReport>({ admin }, 'PUT', JSON.stringify({ chunks: batch, tenant }))
+    const report = await askAdmin<PutReport>(admin, '/v1/chunks', 'PUT', JSON.stringify({ chunks: batch, tenant }))
     for (const outcome of Object.keys(sum) as (keyof PutReport)[]) sum[outcome] += report[outcome]
     batch = []
     characters = 0
@@ -93,11 +82,8 @@ async function add(file: string, { admin, tenant }: Options, keep: (chunk: Given
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
-    const exitCode = error instanceof ConfigError ? error.exitCode : 1
-    throw new ConfigError(
-      `${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`,
-      exitCode,
-    )
+    const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
+    throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)
   }
   return sum
 }
@@ -147,8 +133,4 @@ function parse(text: string, name: string): unknown {
   } catch (error) {
     throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
   }
-}
-
-function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
-  return askAdmin<Answer>(admin, '/v1/chunks', method, body)
 }

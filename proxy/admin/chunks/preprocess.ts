@@ -10,28 +10,30 @@ import { ConfigError, statusOf } from '../../common/errors.ts'
 import { askAdmin, whyUnreached } from '../../config/ask-admin.ts'
 import { endlessHops } from '../../http/forwarded-headers.ts'
 
-/** How a corpus is preprocessed. */
-interface PreprocessOptions {
-  /** the proxy's data plane */
+/** How a corpus is preprocessed, and for whom. */
+export interface PreprocessOptions {
+  /** the proxy's data plane, where applications connect */
   readonly proxy: string
+  readonly admin: string
   readonly python: string
   /** what is done, so that another run goes on from there */
   readonly state: string
-  readonly tenant: string | undefined
-  /** further options of `python -m reprise_reuse preprocess` */
-  readonly rest: readonly string[]
+  /** undefined: the one of the key that is sent */
+  readonly tenant?: string
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Registers chunks and preprocesses them (FusionRAG §3.1), which `reprise_reuse` does in Python: it has the engine behind a
- * proxy compute documents after several others, before anybody asks for them. `register` passes each chunk to `add`.
+ * proxy compute documents after several others, before anybody asks for them. `rest`: further options of its own.
+ * `register` passes each chunk to `add`.
  * Throws a ConfigError, with nothing registered, if no Python has the package, the options cannot be used, or the proxy's
  * engine does not answer; and one if computing fails: what is done stays done.
  */
 export async function preprocess<Result>(
-  { proxy, python, state, tenant, rest }: PreprocessOptions,
+  { proxy, python, state, tenant }: PreprocessOptions,
+  rest: readonly string[],
   register: (add: (chunk: GivenChunk) => void) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-corpus-'))
@@ -82,24 +84,13 @@ function check(python: string, args: readonly string[]): void {
   throw new ConfigError(`--preprocess: ${python} cannot use reprise_reuse (${why}): ${remedy}.`, 2)
 }
 
-/** For whom a proxy is to have something computed. */
-interface Target {
-  /** where applications connect */
-  readonly proxy: string
-  readonly admin: string
-  /** the API key that is sent */
-  readonly key: string | undefined
-  /** the tenant that is meant; undefined: the one of the key */
-  readonly tenant: string | undefined
-}
-
 /**
  * Throws a ConfigError if what is computed through `proxy` would be found by nobody: that is an engine's own URL, or its
- * requests do not count as those of the tenant.
+ * requests, with the API key `key`, do not count as those of the tenant.
  */
-export async function checkProxy(target: Target): Promise<void> {
-  await checkIsProxy(target.proxy)
-  if (target.tenant !== undefined) await checkTenant(target, target.tenant)
+export async function checkProxy({ proxy, admin, tenant }: PreprocessOptions, key: string | undefined): Promise<void> {
+  await checkIsProxy(proxy)
+  if (tenant !== undefined) await checkTenant(admin, key, tenant)
 }
 
 /** Only a proxy refuses a request that seems to go round in a circle. */
@@ -117,7 +108,7 @@ async function checkIsProxy(proxy: string): Promise<void> {
   )
 }
 
-async function checkTenant({ admin, key }: Target, tenant: string): Promise<void> {
+async function checkTenant(admin: string, key: string | undefined, tenant: string): Promise<void> {
   const { tenants } = await askAdmin<{ tenants: Json }>(admin, '/v1/mirror', 'GET')
   // it takes the tenant from the header
   if (tenants.from !== 'none' && tenants.trusts_caller === true) return

@@ -57,7 +57,7 @@ export function describeReplicas(replicas: readonly Replica[], divergence: Diver
       divergence: off ? Math.round(off.total) : null,
       divergence_by: off
         ? {
-            stale_index: Math.round(off.staleIndex),
+            stale_index: Math.round(off.stale_index),
             routing: Math.round(off.routing),
             tokenisation: Math.round(off.tokenisation),
           }

@@ -1,40 +1,56 @@
-import type { Registry } from 'prom-client'
-import type { BlockId } from '#index/context-block.ts'
-import type { KnownChunks } from '../../chunks/known-chunks.ts'
-import type { GainReport } from '../../gain/gain.ts'
-import type { HotBlocks } from '../../telemetry/hot-blocks/hot-blocks.ts'
-import type { RecentPrompts } from '../../telemetry/recent-prompts.ts'
-import type { TemplateDescription } from '../../templates/describe-template.ts'
-import type { ReplicaDescription } from './describe-replicas.ts'
+import type { Pipeline } from '../../request/pipeline.ts'
+import { describeTemplates } from '../../templates/describe-template.ts'
+import { describeReplicas } from './describe-replicas.ts'
 import type { History, Sample } from './history.ts'
 import { latenciesBetween, readByLabel, readValues } from './read-counts.ts'
-
-interface StatsSources {
-  readonly registry: Registry
-  readonly history: History
-  readonly hot: HotBlocks
-  /** the first words of a block; undefined: not known, or not to be shown */
-  readonly wordsOf: WordsOf
-  readonly recent: Pick<RecentPrompts, 'shapes' | 'secondsSinceChunks'>
-  readonly chunks: Pick<KnownChunks, 'size' | 'sizes' | 'capacity'>
-  readonly gain: GainReport
-  readonly templates: readonly TemplateDescription[]
-  readonly replicas: readonly ReplicaDescription[]
-  readonly version: string
-  readonly mode: string
-  readonly isDraining: boolean
-  /** expected tokens of a text of this many characters */
-  readonly estimateTokens: (characters: number) => number
-}
 
 const hottest = 12
 /** Ranges that the dashboard shows, in seconds. */
 const ranges = [600, 3_600]
 
-export type WordsOf = (block: BlockId) => string | undefined
+/**
+ * Reads what the dashboard shows, except for data of the other endpoints: numbers and ids, and no text of any prompt
+ * except the first words of blocks, if they may be shown.
+ */
+export async function readStats(
+  pipeline: Pipeline,
+  history: History,
+  { version, isDraining }: { readonly version: string; readonly isDraining: boolean },
+): Promise<Record<string, unknown>> {
+  const { metrics, recent, divergence } = pipeline.telemetry
+  const { mode } = pipeline.settings()
+  const byLabel = (name: string, label: string): Promise<object> => readByLabel(metrics.registry, name, label)
+  const gain = pipeline.gain.report(mode)
+  const samples = await history.samples()
+  const { queue_depth, in_flight } = samples.at(-1)!
+  return {
+    version,
+    mode,
+    draining: isDraining,
+    interval_seconds: history.intervalMilliseconds / 1000,
+    queue_depth,
+    in_flight,
+    outcomes: await byLabel('requests_total', 'outcome'),
+    routes: await byLabel('requests_total', 'route'),
+    blocks: await byLabel('blocks_total', 'action'),
+    skipped: await byLabel('skipped_total', 'reason'),
+    fail_open: await byLabel('fail_open_total', 'reason'),
+    stream_aborts: await byLabel('stream_aborts_total', 'phase'),
+    shapes: recent.shapes,
+    templates: describeTemplates(pipeline.templates, mode, pipeline.now()),
+    known_chunks: await describeChunks(pipeline),
+    gain: gain.total,
+    gain_by: { tenant: gain.tenants, api: gain.routes, shape: gain.shapes },
+    replicas: describeReplicas(pipeline.replicas.all, divergence),
+    top_blocks: describeBlocks(pipeline),
+    latencies: ranges.map((seconds) => describeLatencies(samples, seconds)),
+    samples: samples.map(({ overheadBuckets: _, firstByteBuckets: __, ...sample }) => sample),
+  }
+}
 
 /** How many chunks are known, their sources, and when one was last found in a prompt. */
-async function describeChunks({ registry, chunks, recent }: StatsSources): Promise<Record<string, unknown>> {
+async function describeChunks({ chunks, telemetry }: Pipeline): Promise<object> {
+  const { registry } = telemetry.metrics
   const { learned } = chunks.sizes()
   const values = await readValues(registry, 'chunks_matched_total')
   return {
@@ -46,53 +62,19 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
     by_source: await readByLabel(registry, 'chunks_learned_total', 'source'),
     matched: values.reduce((sum, { value }) => sum + value, 0),
     lists: await readByLabel(registry, 'chunk_lists_total', 'outcome'),
-    last_match_seconds_ago: recent.secondsSinceChunks,
+    last_match_seconds_ago: telemetry.recent.secondsSinceChunks,
   }
 }
 
-/**
- * Reads what the dashboard shows, except for data of the other endpoints: numbers and ids, and no text of any prompt
- * except the first words of blocks, if they may be shown.
- */
-export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
-  const { registry, history, version, mode, replicas, isDraining } = sources
-  const samples = await history.samples()
-  const { queue_depth, in_flight } = samples.at(-1)!
-  return {
-    version,
-    mode,
-    draining: isDraining,
-    interval_seconds: history.intervalMilliseconds / 1000,
-    queue_depth,
-    in_flight,
-    outcomes: await readByLabel(registry, 'requests_total', 'outcome'),
-    routes: await readByLabel(registry, 'requests_total', 'route'),
-    blocks: await readByLabel(registry, 'blocks_total', 'action'),
-    skipped: await readByLabel(registry, 'skipped_total', 'reason'),
-    fail_open: await readByLabel(registry, 'fail_open_total', 'reason'),
-    stream_aborts: await readByLabel(registry, 'stream_aborts_total', 'phase'),
-    shapes: sources.recent.shapes,
-    templates: sources.templates,
-    known_chunks: await describeChunks(sources),
-    gain: sources.gain.total,
-    gain_by: { tenant: sources.gain.tenants, api: sources.gain.routes, shape: sources.gain.shapes },
-    replicas,
-    top_blocks: describeBlocks(sources),
-    latencies: ranges.map((seconds) => describeLatencies(samples, seconds)),
-    samples: samples.map(({ overheadBuckets: _, firstByteBuckets: __, ...sample }) => sample),
-  }
-}
-
-/** The hottest blocks by id, with the number of requests and the approximate length of each. */
-export function describeBlocks({
-  hot,
-  estimateTokens,
-  wordsOf,
-}: Pick<StatsSources, 'hot' | 'estimateTokens' | 'wordsOf'>): object[] {
-  return hot.top(hottest).map(({ block, count, size }) => {
-    const words = wordsOf(block)
-    return { id: block, count, tokens: estimateTokens(size), ...(words === undefined ? {} : { words }) }
-  })
+/** The hottest blocks by id, with the number of requests, the approximate length and, if allowed, the words of each. */
+export function describeBlocks({ settings, telemetry: { hot, words }, replicas }: Pipeline): object[] {
+  const { keepsWords } = settings()
+  return hot.top(hottest).map(({ block, count, size }) => ({
+    id: block,
+    count,
+    tokens: replicas.all[0]?.mirror.estimateTokens(size) ?? 0,
+    words: keepsWords ? words.of(block) : undefined,
+  }))
 }
 
 /** The latencies of reprise and of first bytes in the last `seconds`; null if nothing was measured. */

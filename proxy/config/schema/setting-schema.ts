@@ -24,6 +24,21 @@ export function group(description: string, properties: Record<string, SettingSch
   return { type: 'object', description, default: {}, additionalProperties: false, properties }
 }
 
+/** An object that needs the `required` of these settings, and holds no others. */
+export function object(required: readonly string[], properties: Record<string, SettingSchema>): SettingSchema {
+  return { type: 'object', additionalProperties: false, required, properties }
+}
+
+/** A list, usually empty; `isNeeded`: if there is one, it is not empty. */
+export function list(description: string, items: SettingSchema, isNeeded = false): SettingSchema {
+  return { type: 'array', description, items, ...(isNeeded ? { minItems: 1 } : { default: [] }) }
+}
+
+/** One of these values. */
+export function oneOf(description: string, choices: readonly unknown[], standard?: unknown): SettingSchema {
+  return { description, enum: choices, ...(standard === undefined ? {} : { default: standard }) }
+}
+
 export function whole(description: string, minimum: number, standard?: number): SettingSchema {
   return { type: 'integer', description, minimum, ...(standard === undefined ? {} : { default: standard }) }
 }

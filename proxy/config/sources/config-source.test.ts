@@ -7,8 +7,8 @@ import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../../common/errors.ts'
 import { type Config, toConfig } from '../config.ts'
 import { configSchema } from '../schema/config-schema.ts'
-import { createConfigSource } from './config-source.ts'
-import { type ServeFlags, toFlagLayer } from './serve-flags.ts'
+import { loadConfig } from './config-source.ts'
+import type { ServeFlags } from './serve-flags.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reprise-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -18,7 +18,7 @@ type Environment = Record<string, string>
 
 function load(text: string, environment: Environment = {}, flags: ServeFlags = {}): Config {
   writeFileSync(file, text)
-  return toConfig(createConfigSource({ file, environment, flags: toFlagLayer(flags) }).load().settings)
+  return toConfig(loadConfig({ file, environment, flags }).settings)
 }
 
 /** The lines of the error, without the file's folder. */
@@ -202,8 +202,9 @@ test('aliases that multiply do not fill the memory', () => {
 })
 
 test('a file that is not there is named', () => {
-  const source = createConfigSource({ file: join(folder, 'none.yaml'), environment: {}, flags: toFlagLayer({}) })
-  expect(() => source.load()).toThrow(/none\.yaml: cannot be read: ENOENT/)
+  expect(() => loadConfig({ file: join(folder, 'none.yaml'), environment: {} })).toThrow(
+    /none\.yaml: cannot be read: ENOENT/,
+  )
 })
 
 test.each<[string, string, Environment, ServeFlags, string[]]>([

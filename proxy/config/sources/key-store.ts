@@ -3,7 +3,7 @@ import { ConfigError } from '../../common/errors.ts'
 import type { Log } from '../../common/log.ts'
 import { readVersion } from '../../common/read-version.ts'
 import { type SettingFault, writeFault } from '../faults/check-settings.ts'
-import { keysFileSchema } from '../schema/access-schema.ts'
+import { matching, object, type SettingSchema, text, whole } from '../schema/setting-schema.ts'
 import { readSettingsFile } from './read-settings-file.ts'
 import { watchFiles } from './watch-files.ts'
 
@@ -40,19 +40,15 @@ export class KeyStore {
 
   #watch(config: KeysConfig): void {
     if (config.file === undefined) return
-    this.close = watchFiles([config.file], () => this.#read(config), this.#options.pollMilliseconds)
-  }
-
-  #read(config: KeysConfig): void {
-    let records: readonly KeyRecord[]
-    try {
-      records = readKeyRecords(config)
-    } catch (error) {
-      const faults = (error as Error).message.split('\n')
-      this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
-      return
+    const read = (): void => {
+      try {
+        this.#replace(readKeyRecords(config))
+      } catch (error) {
+        const faults = (error as Error).message.split('\n')
+        this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
+      }
     }
-    this.#replace(records)
+    this.close = watchFiles([config.file], read, this.#options.pollMilliseconds)
   }
 
   #replace(records: readonly KeyRecord[]): void {
@@ -62,6 +58,35 @@ export class KeyStore {
     onChange?.(this.keys)
   }
 }
+
+/** Describes one API key. */
+const keySchema: SettingSchema = object(['sha256'], {
+  name: text('What the key is called in logs.'),
+  tenant: text(
+    'The tenant that the key belongs to. Keys of one tenant share cache. Without it, the name is the tenant.',
+  ),
+  sha256: matching(
+    'SHA-256 of the key, as `reprise hash-key` prints it.',
+    '^[0-9a-fA-F]{64}$',
+    'has to be 64 hexadecimal digits: `reprise hash-key` prints them',
+  ),
+  requests_per_minute: whole('Requests a minute, all of which may come at once. Without it: no limit.', 1),
+  prompt_tokens_per_minute: whole('Prompt tokens a minute, all of which may come at once. Without it: no limit.', 1),
+  cold_tokens_per_minute: whole(
+    'Instead of prompt_tokens_per_minute: counts what an engine computes, not what it takes from its cache.',
+    1,
+  ),
+  priority: { type: 'integer', description: 'Priority of requests that name none; lower is sooner.' },
+  expires: matching(
+    'When the key expires: an ISO 8601 date, or date and time with a zone.',
+    '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
+    'write a date as in 2030-01-31 or 2030-01-31T12:00:00Z',
+  ),
+})
+
+export const keysFileSchema: SettingSchema = object(['keys'], {
+  keys: { type: 'array', minItems: 1, items: keySchema },
+})
 
 /** Reads the keys file; throws a ConfigError with a line for each fault. Without a file, there are no keys. */
 export function readKeyRecords({ file }: KeysConfig): readonly KeyRecord[] {

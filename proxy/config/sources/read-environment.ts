@@ -1,12 +1,5 @@
 import { ConfigError } from '../../common/errors.ts'
-import {
-  checkSettings,
-  findNearestName,
-  oneLine,
-  type SettingPath,
-  writeFault,
-  writePath,
-} from '../faults/check-settings.ts'
+import { checkSettings, findNearestName, oneLine, type SettingPath, writeFault } from '../faults/check-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt } from '../setting-values.ts'
 import { readSmallFile, readYaml, type SettingsLayer } from './read-settings-file.ts'
@@ -20,6 +13,16 @@ const otherVariables = ['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLB
 /** Variables that Kubernetes sets for every service whose name begins with ours. */
 const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
 
+/** The files that hold secrets. */
+export interface SecretFiles {
+  /** the secret in each */
+  readonly secretFiles: ReadonlyMap<string, string>
+  /** why some could not be read, so that the secret read before stays */
+  readonly staleFiles: readonly string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
 /**
  * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
  * JSON; an empty variable counts as missing. A secret may be in a file, which `REPRISE_…_FILE` names; if it cannot be
@@ -27,21 +30,20 @@ const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?
  * prefix is wrong usage.
  */
 export function readEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   schema: SettingSchema,
   known: ReadonlyMap<string, string> = new Map(),
-): SettingsLayer {
+): SettingsLayer & SecretFiles {
   const settings: Record<string, unknown> = {}
   const faults: string[] = []
   const staleFiles: string[] = []
-  const names = new Map<string, string>()
   const secretFiles = new Map<string, string>()
-  for (const [path, setting] of listSettings(schema)) {
+  const variables = listSettings(schema)
+  for (const [path, setting] of variables) {
     const name = variableOf(path)
-    names.set(writePath(path), name)
     try {
-      const file = secretSettings.includes(writePath(path)) ? environment[name + fileEnding] : undefined
-      const text = file ? readSecret(name, environment, known, staleFiles) : environment[name]
+      const file = secretSettings.includes(path.join('.')) ? environment[name + fileEnding] : undefined
+      const text = file ? readSecret(environment, name, file, known.get(file), staleFiles) : environment[name]
       if (file) secretFiles.set(file, text!)
       if (text !== undefined && text !== '') setAt(settings, path, readVariable(name, text, setting))
     } catch (error) {
@@ -51,7 +53,11 @@ export function readEnvironment(
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const unknown = findUnknown(environment, environmentNames(schema))
   if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
-  return { settings, secretFiles, staleFiles, locate: (path) => nearest(names, path) ?? prefix }
+  const locate = (at: SettingPath): string => {
+    const nearest = variables.findLast(([path]) => path.every((key, i) => key === at[i]))
+    return nearest ? variableOf(nearest[0]) : prefix
+  }
+  return { settings, secretFiles, staleFiles, locate }
 }
 
 /**
@@ -59,23 +65,20 @@ export function readEnvironment(
  * known before, and adds why to `staleFiles`.
  */
 function readSecret(
+  environment: Environment,
   name: string,
-  environment: Readonly<Record<string, string | undefined>>,
-  known: ReadonlyMap<string, string>,
+  file: string,
+  before: string | undefined,
   staleFiles: string[],
 ): string {
   const variable = name + fileEnding
-  const file = environment[variable]!
   try {
     if (environment[name]) throw new ConfigError(`${name} and ${variable} are both set: leave out one of them`)
-    const secret = readSmallFile(variable, file)
-      .toString()
-      .replace(/\r?\n$/, '')
+    const secret = readSmallFile(variable, file).toString()
     // a file that is being written must not take the secret away
     if (secret.trim() === '') throw new ConfigError(`${variable}: ${file} cannot be read: it is empty`)
-    return secret
+    return secret.replace(/\r?\n$/, '')
   } catch (error) {
-    const before = known.get(file)
     if (before === undefined) throw error
     staleFiles.push((error as Error).message)
     return before
@@ -85,7 +88,7 @@ function readSecret(
 /** The names of all variables that are read. */
 export function environmentNames(schema: SettingSchema): string[] {
   const inFiles = secretSettings.map((path) => variableOf(path.split('.')) + fileEnding)
-  return [...[...listSettings(schema)].map(([path]) => variableOf(path)), ...inFiles, ...otherVariables]
+  return [...listSettings(schema).map(([path]) => variableOf(path)), ...inFiles, ...otherVariables]
 }
 
 function variableOf(path: readonly string[]): string {
@@ -105,11 +108,11 @@ function findUnknown(environment: Readonly<Record<string, unknown>>, known: read
 }
 
 /** Lists each group before its members, so that the variable of a single setting wins. */
-function* listSettings(schema: SettingSchema, path: string[] = []): Generator<[string[], SettingSchema]> {
-  for (const [key, setting] of Object.entries(schema.properties ?? {})) {
-    yield [[...path, key], setting]
-    yield* listSettings(setting, [...path, key])
-  }
+function listSettings(schema: SettingSchema, above: readonly string[] = []): (readonly [string[], SettingSchema])[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, setting]) => {
+    const path = [...above, key]
+    return [[path, setting], ...listSettings(setting, path)]
+  })
 }
 
 function readVariable(name: string, text: string, schema: SettingSchema): unknown {
@@ -117,12 +120,4 @@ function readVariable(name: string, text: string, schema: SettingSchema): unknow
   const faults = checkSettings(schema, value)
   if (faults.length === 0) return value
   throw new ConfigError(faults.map((fault) => writeFault(fault, name)).join('\n'))
-}
-
-function nearest(names: ReadonlyMap<string, string>, path: SettingPath): string | undefined {
-  for (let length = path.length; length > 0; length--) {
-    const name = names.get(writePath(path.slice(0, length)))
-    if (name !== undefined) return name
-  }
-  return undefined
 }

@@ -10,10 +10,6 @@ import type { SettingSchema } from '../schema/setting-schema.ts'
 export interface SettingsLayer {
   readonly settings: Readonly<Record<string, unknown>>
   locate(path: SettingPath): string
-  /** files that hold secrets, with their texts */
-  readonly secretFiles?: ReadonlyMap<string, string>
-  /** why some of these could not be read, so that the secret read before stays */
-  readonly staleFiles?: readonly string[]
   readonly isCommandLine?: boolean
 }
 

@@ -5,7 +5,7 @@ import { type SettingPath, writePath } from '../faults/check-settings.ts'
 import { argument, readEngine } from '../read-arguments.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
-import { setAt, valueAt } from '../setting-values.ts'
+import { setAt } from '../setting-values.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 
 /** The flags of `reprise serve` as given; the defaults come from the schema. */
@@ -26,8 +26,18 @@ const flags: readonly (readonly [option: Option, ...path: string[]])[] = [
     ).argParser((text, earlier: EngineSettings[] = []) => [...earlier, argument(readEngine)(text)]),
     'engines',
   ],
-  [new Option('--listen <host:port>', `where applications connect${standardOf('listen')}`), 'listen'],
-  [new Option('--admin-listen <host:port>', `control plane${standardOf('admin', 'listen')}`), 'admin', 'listen'],
+  [
+    new Option('--listen <host:port>', `where applications connect${standardOf(configSchema.properties!.listen!)}`),
+    'listen',
+  ],
+  [
+    new Option(
+      '--admin-listen <host:port>',
+      `control plane${standardOf(configSchema.properties!.admin!.properties!.listen!)}`,
+    ),
+    'admin',
+    'listen',
+  ],
   [
     new Option(
       '--mode <mode>',
@@ -65,10 +75,6 @@ export function toFlagLayer(given: ServeFlags): SettingsLayer {
   return { settings, locate: (at) => flagOf(at) ?? 'the command line', isCommandLine: true }
 }
 
-function standardOf(...path: string[]): string {
-  const schema = valueAt(
-    configSchema,
-    path.flatMap((key) => ['properties', key]),
-  ) as SettingSchema
-  return ` (default: ${JSON.stringify(schema.default)})`
+function standardOf({ default: standard }: SettingSchema): string {
+  return ` (default: ${JSON.stringify(standard)})`
 }

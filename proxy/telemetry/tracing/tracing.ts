@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Attributes,
   type Context,
@@ -45,24 +46,13 @@ export class Tracing {
 
   /** Starts the span of a request, which continues the trace named by its `traceparent`. */
   begin(headers: IncomingHttpHeaders, route: string): RequestSpan {
-    const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
-    // all spans of one request use one clock, even if the wall clock jumps meanwhile
-    const epoch = Date.now() - performance.now()
-    const attributes = { 'gen_ai.operation.name': operationOf(route), 'reprise.route': route }
-    const span = this.#tracer.startSpan(route, { kind: SpanKind.SERVER, attributes, startTime: Date.now() }, parent)
-    const context = trace.setSpan(parent, span)
-    return new RequestSpan(this.#tracer, span, context, epoch, headers)
+    return new RequestSpan(this.#tracer, headers, route)
   }
 
   /** Sends the remaining spans, within two seconds. */
   async close(): Promise<void> {
     const sent = this.#provider.shutdown().catch(() => {})
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closeMilliseconds)
-    })
-    await Promise.race([sent, late])
-    clearTimeout(timer)
+    await Promise.race([sent, pause(closeMilliseconds, undefined, { ref: false })])
   }
 }
 
@@ -73,15 +63,17 @@ export class RequestSpan {
   readonly #tracer: Tracer
   readonly #span: Span
   readonly #context: Context
-  readonly #epoch: number
+  /** all spans of one request use one clock, even if the wall clock jumps meanwhile */
+  readonly #epoch = Date.now() - performance.now()
 
-  constructor(tracer: Tracer, span: Span, context: Context, epoch: number, received: IncomingHttpHeaders) {
+  constructor(tracer: Tracer, received: IncomingHttpHeaders, route: string) {
+    const parent = propagator.extract(ROOT_CONTEXT, received, defaultTextMapGetter)
+    const attributes = { 'gen_ai.operation.name': operationOf(route), 'reprise.route': route }
     this.#tracer = tracer
-    this.#span = span
-    this.#context = context
-    this.#epoch = epoch
+    this.#span = tracer.startSpan(route, { kind: SpanKind.SERVER, attributes, startTime: Date.now() }, parent)
+    this.#context = trace.setSpan(parent, this.#span)
     const headers: Record<string, string> = {}
-    propagator.inject(context, headers, defaultTextMapSetter)
+    propagator.inject(this.#context, headers, defaultTextMapSetter)
     // the tracestate of a trace that was not continued must not be sent with another parent (W3C Trace Context §3.3)
     if (received.tracestate !== undefined) headers.tracestate ??= ''
     this.headers = headers
