@@ -1,7 +1,8 @@
 import type { KvEventBatch } from './kv-event.ts'
 
-interface OrderListener {
-  /** The next batch of the engine's current life; a restart begins another life. */
+/** Who is told of an engine's batches. */
+export interface OrderListener {
+  /** The next batch of the engine's current life, in order; a restart begins another life. */
   onBatch(batch: KvEventBatch): void
   /** Everything heard before is void. */
   onLost(reason: LossReason): void
