@@ -203,7 +203,7 @@ export class EventOrder {
     const known = this.#gap?.before === before ? this.#gap : undefined
     // of what came before the first batch heard, and of what may be of another life, nothing is known to be missing
     if (!known && this.#last !== undefined && before > after + 1) this.#gaps += 1
-    const fruitless = known ? known.fruitless + (known.after === after ? 1 : 0) : 0
+    const fruitless = known ? known.fruitless + (known.after >= after ? 1 : 0) : 0
     this.#last = after
     if (this.#canReplay && fruitless < maxFruitless) {
       this.#gap = { after, before, fruitless }
