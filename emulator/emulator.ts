@@ -63,34 +63,26 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const exact = new RadixCache(options.capacityTokens, pageTokens, kind === 'sglang' ? 'leaf' : 'page')
   const reusing = options.reusing?.(exact)
   const cache: PrefixCache = reusing ?? exact
+  const { capacityTokens } = cache
   const tokenizer = new Tokenizer()
   let sender: CallbackSender | undefined
-  const text = new CannedText(tokenizer)
   const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
-  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
-  const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
-  const size = { pageTokens, capacityTokens: cache.capacityTokens }
-  const server = createHttpServer(
-    kind,
-    createRoutes(
-      engine,
-      new PromptReader(kind, modelTokens, tokenizer, options.reads ? new Reader(tokenizer) : undefined, options.model),
-      size,
-    ),
-    options.bodyBytes,
-  )
-
+  const engine = new EngineCore({ cache, text: new CannedText(tokenizer), prefillTokensPerSecond, onReports })
+  const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, capacityTokens)
+  const models = options.reads ? new Reader(tokenizer) : undefined
+  const reader = new PromptReader(kind, modelTokens, tokenizer, models, options.model)
+  const routes = createRoutes(engine, reader, { pageTokens, capacityTokens })
+  const server = createHttpServer(kind, routes, options.bodyBytes)
   server.listen(options.port, options.host)
   // rejects with the server's own error if the address cannot be used
   await once(server, 'listening')
   if (callbackUrl !== undefined) {
-    const warn = options.warn ?? (() => {})
     sender = new CallbackSender({
       url: callbackUrl,
       token: options.callbackToken,
       snapshot: () => cache.requests(),
       reuse: reusing?.offer,
-      warn,
+      warn: options.warn ?? (() => {}),
     })
   }
   return {

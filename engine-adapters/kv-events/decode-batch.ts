@@ -133,14 +133,8 @@ function writeExtra(keys: unknown): string {
 }
 
 function readHashes(value: unknown): BlockHash[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const hashes: BlockHash[] = []
-  for (const item of value as unknown[]) {
-    const hash = readHash(item)
-    if (hash === undefined) return undefined
-    hashes.push(hash)
-  }
-  return hashes
+  const hashes = Array.isArray(value) ? value.map(readHash) : undefined
+  return hashes?.every((hash) => hash !== undefined) ? hashes : undefined
 }
 
 /** SGLang's numbers are signed, vLLM's are not, and small ones are encoded in fewer bytes. */

@@ -1,7 +1,8 @@
 import type { KvEventBatch } from './kv-event.ts'
 
-interface OrderListener {
-  /** The next batch of the engine's current life; a restart begins another life. */
+/** Who is told of an engine's batches. */
+export interface OrderListener {
+  /** The next batch of the engine's current life, in order; a restart begins another life. */
   onBatch(batch: KvEventBatch): void
   /** Everything heard before is void. */
   onLost(reason: LossReason): void
@@ -24,6 +25,28 @@ const maxHeld = 20_000
 /** After this many replays without progress, a remaining gap is considered permanent. */
 const maxFruitless = 2
 
+/** A requested replay, and what it has shown so far. */
+interface Replay {
+  /** it only asks whether something was missed */
+  readonly isCheck: boolean
+  /** it is for the engine's first batches, of which none has come yet */
+  isFromBeginning: boolean
+  /** it contains the last batch heard */
+  isVerified: boolean
+  /** it began in the middle of an unknown life: it must be requested again */
+  isOfAnotherLife: boolean
+  /** it has a gap, or broke off when more might have come */
+  isLossy: boolean
+}
+
+/** Something is missing between two batches. */
+interface Gap {
+  readonly after: number
+  readonly before: number
+  /** replays without progress */
+  readonly fruitless: number
+}
+
 /**
  * Puts an engine's batches in order. Drops repeats, fills gaps by replays, and detects a restarted engine by its clock
  * (a known sequence with a later time) or by a replay without the last batch heard. Replays lose batches too: engines
@@ -38,34 +61,19 @@ export class EventOrder {
   #lastTime = Number.NEGATIVE_INFINITY
   /** nothing is missing since the engine started or was cleared */
   #isWhole = false
-  #isReplaying = false
-  /** the current replay only asks whether something was missed */
-  #isCheck = false
   /** the connection was lost since the last batch: the next may be of another life */
   #isDoubtful = false
-  /** the connection was lost or restored during the current replay, which proves nothing about later batches */
-  #hasChanged = false
   /** the engine did not answer the last replay request */
   #isUnanswered = false
-  /** the current replay contains the last batch heard */
-  #isVerified = false
-  /** the current replay began in the middle of an unknown life: it must be requested again */
-  #isOfAnotherLife = false
-  /** the current replay has a gap, or broke off when more might have come */
-  #isLossy = false
-  /** the current replay has delivered the first missing batch */
-  #isFruitful = false
-  /** the batch before which something is missing; undefined: no gap */
-  #gapBefore: number | undefined
-  /** replays without progress on that gap */
-  #fruitless = 0
   /** the engine's first batches are missing, and were given up only because the engine did not answer */
   #isPastAskable = false
-  /** the current replay is for the engine's first batches */
-  #isFromBeginning = false
+  #replay: Replay | undefined
+  /** the connection was lost or restored during the current replay, which proves nothing about later batches */
+  #hasChanged = false
+  #gap: Gap | undefined
+  #gaps = 0
   /** batches that came before their turn, by sequence */
   readonly #held = new Map<number, KvEventBatch>()
-  #gaps = 0
 
   constructor(listener: OrderListener, canReplay: boolean) {
     this.#listener = listener
@@ -84,9 +92,8 @@ export class EventOrder {
 
   get state(): OrderState {
     if (this.last === undefined && !this.#isWhole) return 'silent'
-    return this.#isWhole && !this.#isDoubtful && !this.#isUnanswered && (!this.#isReplaying || this.#isCheck)
-      ? 'whole'
-      : 'incomplete'
+    const isWaiting = this.#replay !== undefined && !this.#replay.isCheck
+    return this.#isWhole && !this.#isDoubtful && !this.#isUnanswered && !isWaiting ? 'whole' : 'incomplete'
   }
 
   /** Whether something is missing that the engine may replay once it answers, so that a `check` is worthwhile. */
@@ -97,156 +104,136 @@ export class EventOrder {
   /** Asks whether anything was missed: at the start, when the connection is restored, and in silence. */
   check(): void {
     if (!this.#canReplay) return
-    if (this.#isReplaying) {
-      this.#hasChanged = true
-      return
-    }
-    if (this.#last === undefined) this.#last = -1
-    this.#isFromBeginning = this.isPastAskable
-    this.#replay(this.#isWhole)
+    this.#last ??= -1
+    if (this.#replay) this.#hasChanged = true
+    else this.#ask(this.#isWhole, this.isPastAskable)
   }
 
   /** The connection is lost: the next batch may be of another life, or leave a gap. */
   disconnected(): void {
     this.#isDoubtful = true
-    this.#hasChanged = this.#isReplaying
+    this.#hasChanged = this.#replay !== undefined
     // held batches may be of the life that ended; if it did not, a replay contains them
     this.#held.clear()
   }
 
   /** Takes a batch as it is published. */
   published(sequence: number, batch: KvEventBatch): void {
-    if (this.#isReplaying) this.#hold(sequence, batch)
-    else this.#take(sequence, batch)
+    const last = this.#last
+    if (this.#replay) this.#hold(sequence, batch)
+    else if (last !== undefined && sequence <= last) {
+      if (batch.time <= this.#lastTime) return
+      this.#restart()
+      this.published(sequence, batch)
+    } else {
+      const isNext = sequence === (last ?? -1) + 1
+      const isCertain = this.#canReplay ? isNext && (last === -1 || !this.#isDoubtful) : isNext || last === undefined
+      if (isCertain) this.#accept(sequence, batch)
+      else this.#fill(sequence, batch)
+    }
   }
 
   /** Takes a batch of the requested replay. */
   replayed(sequence: number, batch: KvEventBatch): void {
-    if (!this.#isReplaying || this.#isOfAnotherLife) return
-    if (this.#isFromBeginning) this.#beginAnew(sequence)
+    const replay = this.#replay
+    if (!replay || replay.isOfAnotherLife) return
+    if (replay.isFromBeginning) this.#beginAnew(replay, sequence)
     const last = this.#last ?? -1
     if (sequence < last) return
-    if (sequence === last) {
-      this.#verify(sequence, batch)
-      return
-    }
-    if (sequence === last + 1 && (last < 0 || this.#isVerified)) {
-      this.#isVerified = true
-      this.#isFruitful = true
+    if (sequence === last) this.#verify(replay, sequence, batch)
+    else if (sequence === last + 1 && (last < 0 || replay.isVerified)) {
+      replay.isVerified = true
       this.#accept(sequence, batch)
-      return
+    } else {
+      replay.isLossy = true
+      this.#hold(sequence, batch)
     }
-    this.#isLossy = true
-    this.#hold(sequence, batch)
   }
 
-  #beginAnew(sequence: number): void {
-    this.#isFromBeginning = false
+  #beginAnew(replay: Replay, sequence: number): void {
+    replay.isFromBeginning = false
     this.#isPastAskable = false
     // the engine no longer has its first batches: keep what is known
-    if (sequence > 0) return
-    this.#last = -1
-    this.#lastTime = Number.NEGATIVE_INFINITY
-    this.#listener.onLost('found')
+    if (sequence === 0) this.#forget('found')
   }
 
   /** Checks whether the replay contains the last batch heard; otherwise the engine was restarted. */
-  #verify(sequence: number, batch: KvEventBatch): void {
-    this.#isVerified = batch.time === this.#lastTime
-    if (this.#isVerified) return
+  #verify(replay: Replay, sequence: number, batch: KvEventBatch): void {
+    replay.isVerified = true
+    if (batch.time === this.#lastTime) return
     this.#restart()
-    this.#isVerified = true
     if (sequence === 0) this.#accept(sequence, batch)
-    else this.#isOfAnotherLife = true
+    else replay.isOfAnotherLife = true
   }
 
   /** The requested replay is complete. */
   replayEnded(): void {
-    if (!this.#isReplaying) return
+    const replay = this.#replay
+    if (!replay) return
     if (!this.#hasChanged) this.#isDoubtful = false
     this.#isUnanswered = false
-    if (this.#last !== undefined && this.#last >= 0 && !this.#isVerified) {
+    if (this.last !== undefined && !replay.isVerified) {
       // it is unknown whether later batches are of the same life
-      if (this.#isLossy) this.#isDoubtful = true
+      if (replay.isLossy) this.#isDoubtful = true
       else {
         this.#restart()
-        this.#isOfAnotherLife = true
+        replay.isOfAnotherLife = true
       }
     }
-    if (this.#isOfAnotherLife) {
-      this.#replay(false)
+    if (replay.isOfAnotherLife) {
+      this.#ask(false)
       return
     }
     // an engine that has published nothing caches nothing
-    if (this.#last === -1 && !this.#isLossy) this.#isWhole = true
+    if (this.#last === -1 && !replay.isLossy) this.#isWhole = true
     this.#endReplay()
   }
 
   /** The engine did not answer the requested replay. */
   replayFailed(): void {
-    if (!this.#isReplaying) return
+    if (!this.#replay) return
     this.#isUnanswered = true
-    this.#isLossy = true
-    if (this.#last === -1) this.#last = undefined
+    this.#last = this.last
     this.#endReplay()
   }
 
-  #take(sequence: number, batch: KvEventBatch): void {
-    const last = this.#last
-    if (last === undefined) {
-      if (!this.#canReplay || (sequence === 0 && !this.#isDoubtful)) this.#accept(sequence, batch)
-      else this.#fill(-1, sequence, batch)
-    } else if (sequence === last + 1) {
-      if (this.#isDoubtful && last >= 0 && this.#canReplay) this.#fill(last, sequence, batch)
-      else this.#accept(sequence, batch)
-    } else if (sequence > last) {
-      this.#countGap(sequence)
-      this.#fill(last, sequence, batch)
-    } else if (batch.time > this.#lastTime) {
-      this.#restart()
-      this.#take(sequence, batch)
-    }
-  }
-
-  #countGap(before: number): void {
-    if (before !== this.#gapBefore) this.#gaps += 1
-  }
-
-  #fill(last: number, sequence: number, batch: KvEventBatch): void {
-    if (sequence !== this.#gapBefore) this.#fruitless = 0
-    else if (!this.#isLossy || !this.#isFruitful) this.#fruitless += 1
-    this.#gapBefore = sequence
-    this.#last = last
-    if (this.#canReplay && this.#fruitless < maxFruitless) {
-      this.#hold(sequence, batch)
-      this.#replay(false)
+  /** Fills a gap before a batch by a replay; gives up what is missing if replays do not help. */
+  #fill(before: number, batch: KvEventBatch): void {
+    const after = this.#last ?? -1
+    const known = this.#gap?.before === before ? this.#gap : undefined
+    // of what came before the first batch heard, and of what may be of another life, nothing is known to be missing
+    if (!known && this.#last !== undefined && before > after + 1) this.#gaps += 1
+    const fruitless = known ? known.fruitless + (known.after >= after ? 1 : 0) : 0
+    this.#last = after
+    if (this.#canReplay && fruitless < maxFruitless) {
+      this.#gap = { after, before, fruitless }
+      this.#hold(before, batch)
+      this.#ask(false)
       return
     }
-    this.#skip()
-    this.#accept(sequence, batch)
+    this.#isWhole = false
+    this.#isPastAskable = this.#canReplay && this.#isUnanswered
+    this.#isDoubtful = false
+    // if nothing was heard before, nothing is lost, but the engine's cache remains unknown
+    if (after >= 0) this.#listener.onLost('missed')
+    this.#accept(before, batch)
   }
 
-  #replay(isCheck: boolean): void {
-    this.#isReplaying = true
-    this.#isCheck = isCheck
-    this.#isVerified = false
-    this.#isOfAnotherLife = false
-    this.#isLossy = false
-    this.#isFruitful = false
-    this.#listener.askReplay(this.#isFromBeginning ? 0 : Math.max(0, this.#last ?? 0))
+  #ask(isCheck: boolean, isFromBeginning = false): void {
+    this.#replay = { isCheck, isFromBeginning, isVerified: false, isOfAnotherLife: false, isLossy: false }
+    this.#listener.askReplay(isFromBeginning ? 0 : Math.max(0, this.#last ?? 0))
   }
 
   #endReplay(): void {
-    this.#isReplaying = false
-    this.#isFromBeginning = false
+    this.#replay = undefined
     const held = [...this.#held].sort(([a, one], [b, other]) => one.time - other.time || a - b)
     this.#held.clear()
     for (const [sequence, batch] of held) {
       // a held batch may be of a life that has ended since; a gap among the others may start another replay
       if (batch.time >= this.#lastTime) this.published(sequence, batch)
     }
-    if (this.#isReplaying) return
-    this.#gapBefore = undefined
+    if (this.#replay) return
+    this.#gap = undefined
     if (!this.#hasChanged) return
     this.#hasChanged = false
     this.check()
@@ -261,29 +248,20 @@ export class EventOrder {
   #accept(sequence: number, batch: KvEventBatch): void {
     this.#last = sequence
     this.#lastTime = batch.time
-    if (!this.#isReplaying) {
-      this.#gapBefore = undefined
-      if (!this.#canReplay) this.#isDoubtful = false
-    }
+    if (!this.#replay) this.#gap = undefined
+    if (!this.#canReplay) this.#isDoubtful = false
     if (sequence === 0 || batch.events.some(({ type }) => type === 'cleared')) this.#isWhole = true
     this.#listener.onBatch(batch)
   }
 
   #restart(): void {
-    this.#last = -1
-    this.#lastTime = Number.NEGATIVE_INFINITY
     this.#isWhole = true
-    this.#listener.onLost('restarted')
+    this.#forget('restarted')
   }
 
-  /** Gives up what is missing. If nothing was heard before, nothing is lost, but the engine's cache remains unknown. */
-  #skip(): void {
-    const hadHeard = this.last !== undefined
-    this.#isWhole = false
-    this.#gapBefore = undefined
-    this.#isPastAskable = this.#canReplay && this.#isUnanswered
-    this.#isDoubtful = false
-    this.#last = undefined
-    if (hadHeard) this.#listener.onLost('missed')
+  #forget(reason: LossReason): void {
+    this.#last = -1
+    this.#lastTime = Number.NEGATIVE_INFINITY
+    this.#listener.onLost(reason)
   }
 }

@@ -1,19 +1,15 @@
 import { Dealer, Subscriber } from 'zeromq'
 import { decodeBatch, KvEventError } from './decode-batch.ts'
-import { EventOrder, type LossReason, type OrderState } from './event-order.ts'
+import { EventOrder, type OrderListener, type OrderState } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
 /** Where an engine publishes, and who listens. */
-export interface SubscriberOptions {
+export interface SubscriberOptions extends Omit<OrderListener, 'askReplay'> {
   readonly eventsUrl: string
   /** without it, gaps cannot be filled */
   readonly replayUrl?: string | undefined
   /** Something answers at the address. */
   onConnected?(): void
-  /** The next batch, in order. */
-  onBatch(batch: KvEventBatch): void
-  /** Everything heard before is void. */
-  onLost(reason: LossReason): void
   /** A message could not be read or processed. */
   onFault(error: unknown): void
   /** silence after which we ask whether something was missed or the engine was restarted */
@@ -101,14 +97,12 @@ export class EventSubscriber {
   async #replay(url: string, from: number): Promise<void> {
     const timeoutMilliseconds = this.#options.replayTimeoutMilliseconds ?? defaultReplayTimeoutMilliseconds
     const { signal } = this.#closing
-    const take = (sequence: number, batch: KvEventBatch): void => this.#order.replayed(sequence, batch)
-    let isWhole = false
-    try {
-      const onBatch = (message: SequencedPayload): void => this.#deliver(message, take)
-      isWhole = await askReplay(url, from, onBatch, { timeoutMilliseconds, signal })
-    } catch (error) {
+    const onBatch = (message: SequencedPayload): void =>
+      this.#deliver(message, (sequence, batch) => this.#order.replayed(sequence, batch))
+    const isWhole = await askReplay(url, from, onBatch, { timeoutMilliseconds, signal }).catch((error: unknown) => {
       this.#options.onFault(error)
-    }
+      return false
+    })
     if (signal.aborted) return
     if (isWhole) this.#order.replayEnded()
     else this.#order.replayFailed()
@@ -135,22 +129,20 @@ export class EventSubscriber {
     }
   }
 
+  /**
+   * Asks for what may be missing in silence, and for what the engine did not replay before. Waiting for an engine that
+   * does not answer delays what it publishes meanwhile, so we ask less and less often.
+   */
   #checkSilence(): void {
-    if (!this.#heardSinceCheck || this.#isTimeForPast()) this.#order.check()
-    this.#heardSinceCheck = false
-  }
-
-  /** Waiting for an engine that does not answer delays what it publishes meanwhile, so we ask less and less often. */
-  #isTimeForPast(): boolean {
-    if (!this.#order.isPastAskable) {
-      this.#patience = 1
-      return false
+    let isTime = !this.#heardSinceCheck
+    if (!this.#order.isPastAskable) this.#patience = 1
+    else if (++this.#waited >= this.#patience) {
+      isTime = true
+      this.#waited = 0
+      this.#patience = Math.min(2 * this.#patience, longestPatience)
     }
-    this.#waited += 1
-    if (this.#waited < this.#patience) return false
-    this.#waited = 0
-    this.#patience = Math.min(2 * this.#patience, longestPatience)
-    return true
+    if (isTime) this.#order.check()
+    this.#heardSinceCheck = false
   }
 }
 

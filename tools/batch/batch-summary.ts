@@ -1,4 +1,5 @@
 import { readUsage } from '#engine-adapters/read-usage.ts'
+import type { SentRequest } from './send-request.ts'
 
 /** What came of a batch. */
 export interface BatchSummary {
@@ -26,32 +27,46 @@ export interface BatchSummary {
 
 /** Adds up what comes of a batch. */
 export class BatchCounts {
-  readonly counts = { answered: 0, resumed: 0, failed: 0, invalid: 0, moved: 0 }
-  readonly skipped: Record<string, number> = {}
+  readonly #counts = { answered: 0, resumed: 0, failed: 0, moved: 0 }
+  readonly #skipped: Record<string, number> = {}
   #promptTokens: number | null = null
   #cachedTokens: number | null = null
   /** of the requests whose cached tokens are known */
   #knownPromptTokens = 0
 
-  /** Counts a result; without a status there was no answer. Returns whether it has a status of 200 to 299. */
-  answered(status: number | undefined, body: string): boolean {
+  /** Counts a result of this run. */
+  sent({ status, body, moved, skipped }: SentRequest): void {
+    this.#add(status, body)
+    if (moved > 0) this.#counts.moved += 1
+    if (skipped !== undefined) this.#skipped[skipped] = (this.#skipped[skipped] ?? 0) + 1
+  }
+
+  /** Counts a result of an earlier run. */
+  resumed(status: number, body: string): void {
+    if (this.#add(status, body)) this.#counts.resumed += 1
+  }
+
+  /** Returns whether there was an answer with a status of 200 to 299. */
+  #add(status: number | undefined, body: string): boolean {
     const isAnswered = status !== undefined && status >= 200 && status <= 299
-    this.counts[isAnswered ? 'answered' : 'failed'] += 1
-    const usage = isAnswered ? readUsage(body) : undefined
-    if (!usage) return isAnswered
-    this.#promptTokens = (this.#promptTokens ?? 0) + usage.promptTokens
-    if (usage.cachedTokens === undefined) return isAnswered
-    this.#cachedTokens = (this.#cachedTokens ?? 0) + usage.cachedTokens
-    this.#knownPromptTokens += usage.promptTokens
+    this.#counts[isAnswered ? 'answered' : 'failed'] += 1
+    const { promptTokens, cachedTokens } = (isAnswered ? readUsage(body) : undefined) ?? {}
+    if (promptTokens !== undefined) this.#promptTokens = (this.#promptTokens ?? 0) + promptTokens
+    if (promptTokens === undefined || cachedTokens === undefined) return isAnswered
+    this.#cachedTokens = (this.#cachedTokens ?? 0) + cachedTokens
+    this.#knownPromptTokens += promptTokens
     return isAnswered
   }
 
-  summary(requests: number, seconds: number, out: string): BatchSummary {
+  summary(requests: number, invalid: number, seconds: number, out: string): BatchSummary {
     const cached = this.#cachedTokens
+    const { moved, ...counts } = this.#counts
     return {
       requests,
-      ...this.counts,
-      skipped: this.skipped,
+      ...counts,
+      invalid,
+      moved,
+      skipped: this.#skipped,
       prompt_tokens: this.#promptTokens,
       cached_tokens: cached,
       hit_ratio: cached === null ? null : cached / Math.max(1, this.#knownPromptTokens),

@@ -25,10 +25,7 @@ function write(customId: string, status: number | undefined, body = '{}', digest
 
 async function resume(): Promise<[string, string, number][]> {
   const kept: [string, string, number][] = []
-  await new ResultsFile(path).resume(
-    (customId) => mine.get(customId),
-    (...result) => void kept.push(result),
-  )
+  await new ResultsFile(path).resume(mine, (...result) => void kept.push(result))
   return kept
 }
 

@@ -15,8 +15,8 @@ export interface Outcome {
   readonly fault?: 'no_answer' | 'no_json_object' | undefined
 }
 
-/** The id of the request with this custom id; undefined: the batch has none. */
-type IdOf = (customId: string) => string | undefined
+/** The id of each request, by its custom id. */
+type Ids = ReadonlyMap<string, string>
 type KeepResult = (customId: string, body: string, status: number) => void
 
 /**
@@ -34,12 +34,12 @@ export class ResultsFile {
    * Keeps final results, and drops what is sent again: bad lines, an incomplete last line, and what the engine could not
    * do at that time. Calls `keep` for each kept result. Throws a ConfigError for results of other requests.
    */
-  resume(idOf: IdOf, keep: KeepResult): void {
+  resume(ids: Ids, keep: KeepResult): void {
     if (!existsSync(this.path)) this.#try(() => appendFileSync(this.path, '', { mode: 0o600 }))
     const copy = `${this.path}.${process.pid}.tmp`
     const [from, to] = this.#try(() => [openSync(this.path, 'r'), openSync(copy, 'w', 0o600)] as const)
     try {
-      this.#copyFinal(from, to, idOf, keep)
+      this.#copyFinal(from, to, ids, keep)
       this.#try(() => renameSync(copy, this.path))
     } finally {
       closeSync(from)
@@ -68,12 +68,12 @@ export class ResultsFile {
     this.#append(`${head.slice(0, -2)},"body":${json}},"error":null}`)
   }
 
-  #copyFinal(from: number, to: number, idOf: IdOf, keep: KeepResult): void {
+  #copyFinal(from: number, to: number, ids: Ids, keep: KeepResult): void {
     const kept = new Set<string>()
     let other: string | undefined
     let isOwn = false
     for (const { line, id, customId, status, body } of this.#read(from)) {
-      const own = idOf(customId)
+      const own = ids.get(customId)
       if (own === undefined) other = customId
       else isOwn = true
       if (status === undefined || !isFinal(status) || kept.has(customId) || isNoAnswer(status, body)) continue

@@ -4,13 +4,13 @@ import { tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import type { Config } from '#proxy/config/config.ts'
 import { EngineConnection } from '../engine-connection.ts'
-import { createProgress, type ReplayProgress } from '../replay/report/replay-progress.ts'
-import { type BadLine, BatchFile } from './batch-file.ts'
+import { createProgress } from '../replay/report/replay-progress.ts'
+import { type BadLine, BatchFile, type BatchRequest } from './batch-file.ts'
 import { BatchCounts, type BatchSummary } from './batch-summary.ts'
 import { lockFile } from './lock-file.ts'
 import { BatchPlanner, type PlannedRequest } from './plan-batch.ts'
 import { isFinal, ResultsFile } from './results-file.ts'
-import { type BatchTarget, sendRequest } from './send-request.ts'
+import { type BatchTarget, type SentRequest, sendRequest } from './send-request.ts'
 
 /** How a batch is run. */
 export interface BatchOptions {
@@ -39,11 +39,28 @@ export async function runBatch(path: string, options: BatchOptions): Promise<Bat
   const release = lockFile(out)
   try {
     const { planner, bad, ids } = await readBatch(file, options.config)
-    const run = new BatchRun(file, new ResultsFile(out), options)
-    run.resume(ids)
-    for (const line of bad) run.refuse(line)
-    await run.send(planner.plan())
-    return run.counts.summary(ids.size + bad.length, (performance.now() - began) / 1_000, options.out)
+    const counts = new BatchCounts()
+    const results = new ResultsFile(out)
+    const done = new Set<string>()
+    results.resume(ids, (customId, body, status) => {
+      done.add(customId)
+      counts.resumed(status, body)
+    })
+    for (const line of bad) results.addBad(line)
+    const left = planner.plan().filter(({ request }) => !done.has(request.customId))
+    const progress = createProgress(ids.size, { isAlways: true })
+    progress.begin('running', done.size)
+    try {
+      await sendAll(file, left, options, (request, sent) => {
+        results.add(request, sent)
+        counts.sent(sent)
+        progress.advance()
+      })
+    } finally {
+      progress.stop()
+    }
+    const requests = ids.size + bad.length
+    return counts.summary(requests, bad.length, (performance.now() - began) / 1_000, options.out)
   } finally {
     release()
     file.close()
@@ -71,101 +88,47 @@ async function readBatch(
   return { planner, bad, ids }
 }
 
-class BatchRun {
-  readonly counts: BatchCounts = new BatchCounts()
-  readonly #file: BatchFile
-  readonly #options: BatchOptions
-  readonly #results: ResultsFile
-  readonly #done = new Set<string>()
-  #failuresInARow = 0
-  #hasAnswered = false
-
-  constructor(file: BatchFile, results: ResultsFile, options: BatchOptions) {
-    this.#file = file
-    this.#results = results
-    this.#options = options
-  }
-
-  resume(ids: ReadonlyMap<string, string>): void {
-    this.#results.resume(
-      (customId) => ids.get(customId),
-      (customId, body, status) => {
-        this.#done.add(customId)
-        if (this.counts.answered(status, body)) this.counts.counts.resumed += 1
-      },
-    )
-  }
-
-  refuse(line: BadLine): void {
-    this.#results.addBad(line)
-    this.counts.counts.invalid += 1
-  }
-
-  /** Sends what has no result yet, several at once. Results come in any order. */
-  async send(plan: readonly PlannedRequest[]): Promise<void> {
-    const { concurrency, signal, target } = this.#options
-    const left = plan.filter(({ request }) => !this.#done.has(request.customId)).values()
-    const progress = createProgress(plan.length, { isAlways: true })
-    progress.begin('running', this.#done.size)
-    // one that stops stops all
-    const stopping = new AbortController()
-    const ended = AbortSignal.any([signal, stopping.signal])
-    // one for each request, and for undici
-    setMaxListeners(2 * concurrency, ended)
-    const { url, key: token } = target
-    const connection = new EngineConnection(url, { token, signal: ended, connections: concurrency })
-    const work = async (): Promise<void> => {
-      for (const planned of left) await this.#sendOne(connection, planned, ended, progress)
-    }
-    try {
-      await Promise.all(
-        Array.from({ length: concurrency }, () =>
-          work().catch((error) => {
-            stopping.abort(error)
-            throw error
-          }),
-        ),
-      )
-    } catch (error) {
-      if (signal.aborted) throw this.#brokenOff('broken off')
-      throw error
-    } finally {
-      progress.stop()
-      await connection.close()
+/** Sends requests, several at once, and hands on what came of each, in any order. One that stops stops all. */
+async function sendAll(
+  file: BatchFile,
+  requests: readonly PlannedRequest[],
+  { target, concurrency, signal, wait, out }: BatchOptions,
+  take: (request: BatchRequest, sent: SentRequest) => void,
+): Promise<void> {
+  const brokenOff = (why: string): ConfigError =>
+    new ConfigError(`${why}: the results so far are in ${out}; the same command goes on from there.`)
+  const stopping = new AbortController()
+  const ended = AbortSignal.any([signal, stopping.signal])
+  // one for each request, and for undici
+  setMaxListeners(2 * concurrency, ended)
+  const connection = new EngineConnection(target.url, { token: target.key, signal: ended, connections: concurrency })
+  let hasAnswered = false
+  let failuresInARow = 0
+  const left = requests.values()
+  const work = async (): Promise<void> => {
+    for (const planned of left) {
+      const sent = await sendRequest(connection, target, planned, file.bodyOf(planned.request), {
+        wait: (milliseconds) => wait(milliseconds, ended),
+        hasAnswered: () => hasAnswered,
+      })
+      hasAnswered ||= sent.status !== undefined
+      take(planned.request, sent)
+      // a model or an endpoint that is missing says nothing about the others
+      if (sent.status === 404) continue
+      failuresInARow = sent.status === undefined || !isFinal(sent.status) ? failuresInARow + 1 : 0
+      if (failuresInARow < mostFailuresInARow) continue
+      const why = sent.status === undefined ? sent.body : `status ${sent.status}: ${excerptOf(sent.body)}`
+      throw brokenOff(`${mostFailuresInARow} requests in a row failed (${why})`)
     }
   }
-
-  async #sendOne(
-    connection: EngineConnection,
-    planned: PlannedRequest,
-    signal: AbortSignal,
-    progress: ReplayProgress,
-  ): Promise<void> {
-    const { target, wait } = this.#options
-    const sent = await sendRequest(connection, target, planned, this.#file.bodyOf(planned.request), {
-      wait: (milliseconds) => wait(milliseconds, signal),
-      hasAnswered: () => this.#hasAnswered,
-    })
-    this.#hasAnswered ||= sent.status !== undefined
-    this.#results.add(planned.request, sent)
-    const { counts, skipped } = this.counts
-    this.counts.answered(sent.status, sent.body)
-    if (sent.moved > 0) counts.moved += 1
-    if (sent.skipped !== undefined) skipped[sent.skipped] = (skipped[sent.skipped] ?? 0) + 1
-    progress.advance()
-    // a model or an endpoint that is missing says nothing about the others
-    if (sent.status === 404) return
-    const isDown = sent.status === undefined || !isFinal(sent.status)
-    this.#failuresInARow = isDown ? this.#failuresInARow + 1 : 0
-    if (this.#failuresInARow < mostFailuresInARow) return
-    const why = sent.status === undefined ? sent.body : `status ${sent.status}: ${excerptOf(sent.body)}`
-    throw this.#brokenOff(`${mostFailuresInARow} requests in a row failed (${why})`)
+  const stop = (error: unknown): never => {
+    stopping.abort(error)
+    throw signal.aborted ? brokenOff('broken off') : error
   }
-
-  #brokenOff(why: string): ConfigError {
-    return new ConfigError(
-      `${why}: the results so far are in ${this.#options.out}; the same command goes on from there.`,
-    )
+  try {
+    await Promise.all(Array.from({ length: concurrency }, () => work().catch(stop)))
+  } finally {
+    await connection.close()
   }
 }
 

@@ -17,7 +17,8 @@ export interface BatchTarget {
   readonly isSet: boolean
 }
 
-interface SentRequest extends Outcome {
+/** What came of a request, and what the proxy did to it. */
+export interface SentRequest extends Outcome {
   readonly moved: number
   readonly skipped: string | undefined
 }

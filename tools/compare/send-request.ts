@@ -44,15 +44,6 @@ export interface SentChat {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** An answer with a status of its own. */
-interface Refusal {
-  readonly status: number
-  readonly text: string
-  readonly retryAfter: number | undefined
-  /** how often it was sent */
-  readonly attempts: number
-}
-
 // half a second, doubled each time: half a minute in all, enough for a queue to shrink or an engine to restart
 const mostAttempts = 7
 /** Quotas may ask for hours, and nobody should wait that long without knowing. */
@@ -66,28 +57,34 @@ const memberRefused = [400, 403, 422, 501]
  * request up to six times while the engine is busy. Throws if there is no complete answer, and says what to do.
  */
 export async function sendChat(engine: EngineConnection, chat: SentChat): Promise<Answer> {
-  const answer = await ask(engine, chat)
-  if (!('status' in answer)) return answer
+  const reply = await ask(engine, chat, chat.body)
+  if (reply.status === 200) return readAnswer(reply, chat.name)
+  const refusal = await explain(chat.name, reply)
   const { logprobs, ...body } = chat.body
-  if (logprobs === true && memberRefused.includes(answer.status)) {
-    const without = await ask(engine, { ...chat, body })
-    if (!('status' in without)) return { ...without, refusedLogProbabilities: true }
+  if (logprobs === true && memberRefused.includes(reply.status)) {
+    const without = await ask(engine, chat, body)
+    if (without.status === 200) return { ...(await readAnswer(without, chat.name)), refusedLogProbabilities: true }
+    await without.body.dump()
   }
-  throw new ConfigError(explain(chat.name, answer))
+  throw new ConfigError(refusal)
 }
 
-async function ask(engine: EngineConnection, chat: SentChat): Promise<Answer | Refusal> {
-  let began = 0
+/** The last of the replies to a request that may have been sent several times. */
+interface ChatReply extends Pick<Dispatcher.ResponseData, 'headers' | 'body'> {
+  readonly status: number
+  /** when it was requested */
+  readonly began: number
+  readonly attempts: number
+}
+
+async function ask(engine: EngineConnection, { headers, wait }: SentChat, body: ChatBody): Promise<ChatReply> {
   const send = async () => {
-    began = performance.now()
-    const { statusCode, headers, body } = await engine.send('/v1/chat/completions', chat.body, chat.headers)
-    return { status: statusCode, headers, body }
+    const began = performance.now()
+    const reply = await engine.send('/v1/chat/completions', body, headers)
+    return { status: reply.statusCode, headers: reply.headers, body: reply.body, began }
   }
-  const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait: chat.wait })
-  const { status, headers, body } = answer
-  if (status === 200) return readAnswer(answer, began, chat.name)
-  const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
-  return { status, text, retryAfter: readRetryAfter(headers['retry-after'], Date.now()), attempts }
+  const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait })
+  return { ...answer, attempts }
 }
 
 // engines refuse these together with the members set below: a minimum length, and what cannot be streamed
@@ -127,11 +124,13 @@ function isBusy(status: number): boolean {
   return status === 429 || (status >= 502 && status <= 504)
 }
 
-function explain(name: string, { status, text, retryAfter, attempts }: Refusal): string {
+async function explain(name: string, { status, headers, body, attempts }: ChatReply): Promise<string> {
+  const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
   const what = `The engine refuses ${name} (status ${status}: ${text})`
   if (status === 401 || status === 403) return `${what}: set REPRISE_ENGINE_API_KEY to a key that may send it.`
   if (status === 404) return `${what}: mend --engine, or name a model that it serves with --model.`
   if (isBusy(status)) {
+    const retryAfter = readRetryAfter(headers['retry-after'], Date.now())
     const times = attempts === 1 ? '' : ` in ${attempts} attempts`
     const wish = retryAfter === undefined ? '' : `, and asks to wait for ${Math.ceil(retryAfter / 1_000)} s`
     return `${what}${times}${wish}: the same command goes on from here.`
@@ -157,12 +156,8 @@ interface Chunk {
   }[]
 }
 
-/** Reads a streamed answer; `began`: when it was requested. Throws if there is none, or it is incomplete. */
-async function readAnswer(
-  { headers, body }: Pick<Dispatcher.ResponseData, 'headers' | 'body'>,
-  began: number,
-  name: string,
-): Promise<Answer> {
+/** Reads a streamed answer. Throws if there is none, or it is incomplete. */
+async function readAnswer({ headers, body, began }: ChatReply, name: string): Promise<Answer> {
   const type = String(headers['content-type'] ?? 'none')
   if (!type.startsWith('text/event-stream')) {
     await body.dump()

@@ -1,5 +1,6 @@
 import { tryJson } from '#engine-adapters/json-object.ts'
-import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
+import type { PromptText } from '#proxy/prompt/body/prompt.ts'
+import type { PromptBody } from '#proxy/prompt/body/prompt-body.ts'
 import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.ts'
 import { guessApi, readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
@@ -7,29 +8,25 @@ import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
 import { type Finding, fatal, ok, warning } from './finding.ts'
 import { judgeVolatileText } from './volatile-text.ts'
 
-interface PromptSource {
-  readonly json: string
-  /** undefined: the built-in sample */
-  readonly file: string | undefined
-}
-
-/** Examines a request body as the proxy would: its blocks, and what differs before them. */
-export function checkPrompt({ json, file }: PromptSource): Finding[] {
+/** Examines a request body as the proxy would: its blocks, and what differs before them. No `file`: the built-in sample. */
+export function checkPrompt({ json, file }: { readonly json: string; readonly file: string | undefined }): Finding[] {
   const from = file ?? 'the built-in sample'
-  const read = readPrompt(json)
-  if ('fault' in read) {
-    return [fatal('blocks', `${from}: ${read.fault}`, 'give a request body as your application sends it, as JSON')]
+  const body = readBody(json)
+  if (typeof body === 'string') {
+    return [fatal('blocks', `${from}: ${body}`, 'give a request body as your application sends it, as JSON')]
   }
-  const { messages, texts, explicit } = read
+  // completions may have several prompts: one is enough
+  const messages = body.set.prompts[0]?.messages ?? []
+  const { texts } = body.set
   const words = texts.map(({ text }) => text)
   const searched = messages.map((message) => searchMessage(message, words))
   const found = searched.map(({ contexts }) => contexts)
-  const blocks = judgeBlocks(found.flat(), explicit, from)
-  const refusals = searched.flatMap((own) => own.refusals)
+  const blocks = judgeBlocks(found.flat(), body.explicit?.blocks?.length ?? 0, from)
   if (file === undefined) {
     const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
     return [{ ...blocks, found }]
   }
+  const refusals = searched.flatMap((own) => own.refusals)
   return [
     blocks,
     ...refusals.slice(0, mostRefusals).map((refusal) => toFinding(texts, refusal)),
@@ -55,25 +52,18 @@ function toFinding(texts: readonly PromptText[], { refused, text, start, end }: 
   return warning('left_alone', `${path.join('.')}, line ${line}: '${begins}' is left alone: ${refused}`, remedy)
 }
 
-interface ReadPrompt {
-  readonly messages: readonly PromptMessage[]
-  readonly texts: readonly PromptText[]
-  /** blocks of the `reprise` field */
-  readonly explicit: number
-}
+type ReadBody = PromptBody & { readonly set: NonNullable<PromptBody['set']> }
 
-function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
+/** Reads a request; a text says why it cannot be read. */
+function readBody(json: string): ReadBody | string {
+  const text = json.replace(/^\uFEFF/, '')
   try {
-    const text = json.replace(/^\uFEFF/, '')
     const body = readPromptBody(guessApi(tryJson(text)), Buffer.from(text))
-    if (!body?.set)
-      return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
-    // completions may have several prompts: one is enough
-    const messages = body.set.prompts[0]?.messages ?? []
-    return { messages, texts: body.set.texts, explicit: body.explicit?.blocks?.length ?? 0 }
+    if (body?.set) return { ...body, set: body.set }
   } catch (error) {
-    return { fault: (error as Error).message }
+    return (error as Error).message
   }
+  return 'no request that is known: chat completions, completions, responses, messages, generate'
 }
 
 function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from: string): Finding {

@@ -65,26 +65,22 @@ export class AskedProxy {
    */
   async check(engine: CheckedEngine & KnownEngine, startWarnings: readonly string[] = []): Promise<Finding[]> {
     if (this.#fault) return [this.#fault]
+    const before = this.find(engine)
     const isNew = this.#isByBearer && !startWarnings.includes(bearersWarning)
-    const mirror = await this.#checkMirror(engine)
+    const replicas = before ? await this.#waitForReports(before, engine.hasComputed) : this.#before
+    const own = replicas.find(({ replica }) => replica === before?.replica) ?? before
+    const others = replicas.filter((replica) => replica.replica !== own?.replica && isInexact(replica))
     const chunks = await this.#connection.get('/v1/chunks')
     return [
       ...(isNew ? [ok('tenants', bearersWarning)] : []),
-      ...mirror,
+      own ? this.#judge(own, engine) : judgeStranger(this.#before, engine),
+      ...others.map(judgeOther),
       ...(isGood(chunks) ? judgeChunks(chunks.json) : []),
     ]
   }
 
   close(): Promise<void> {
     return this.#connection.close()
-  }
-
-  async #checkMirror(engine: CheckedEngine & KnownEngine): Promise<Finding[]> {
-    const own = this.find(engine)
-    if (!own) return [judgeStranger(this.#before, engine), ...this.#before.filter(isInexact).map(judgeOther)]
-    const replicas = await this.#waitForReports(own, engine.hasComputed)
-    const others = replicas.filter((replica) => replica.replica !== own.replica && isInexact(replica))
-    return [this.#judge(replicas.find((one) => one.replica === own.replica) ?? own, engine), ...others.map(judgeOther)]
   }
 
   #judge(replica: MirroredReplica, { kind, hasComputed }: CheckedEngine): Finding {
@@ -115,14 +111,10 @@ export class AskedProxy {
 }
 
 function judgeReply(reply: Reply, adminUrl: string): Finding {
-  if (isGood(reply)) {
-    const fix = "give what 'reprise serve' prints as admin_url"
-    return fatal('mirror', `${adminUrl} is not an admin listener of reprise`, fix)
-  }
-  const fix =
-    reply.status === 401
-      ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN"
-      : "give what 'reprise serve' prints as admin_url, while it runs"
+  const give = "give what 'reprise serve' prints as admin_url"
+  if (isGood(reply)) return fatal('mirror', `${adminUrl} is not an admin listener of reprise`, give)
+  const isRefused = reply.status === 401
+  const fix = isRefused ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN" : `${give}, while it runs`
   return fatal('mirror', `${adminUrl}: ${describeReply(reply)}`, fix)
 }
 
@@ -138,13 +130,13 @@ function placeOf(text: string): string {
 function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine): Finding {
   const list = replicas.map(({ replica, url }) => (url === undefined ? replica : `${replica} (${url})`)).join(', ')
   const known = list === '' ? 'it has none' : `it has ${list}`
-  const found =
-    id === undefined ? `the proxy knows no engine at this URL: ${known}` : `the proxy has no replica '${id}': ${known}`
+  if (id !== undefined) {
+    const found = `the proxy has no replica '${id}': ${known}`
+    return warning('mirror', found, "give the id= that 'serve' was given")
+  }
   const fix =
-    id === undefined
-      ? "if 'serve' knows the engine by another URL, add ,id=NAME to --engine, its name there; otherwise give its --engine to 'serve'"
-      : "give the id= that 'serve' was given"
-  return warning('mirror', found, fix)
+    "if 'serve' knows the engine by another URL, add ,id=NAME to --engine, its name there; otherwise give its --engine to 'serve'"
+  return warning('mirror', `the proxy knows no engine at this URL: ${known}`, fix)
 }
 
 function isInexact({ mode }: MirroredReplica): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeRedis, type RedisAnswers } from './check-redis.ts'
+import { judgeRedis, neededCommands, type RedisAnswers } from './check-redis.ts'
 
 const info = 'redis_version:7.2.4\r\nused_memory:1000\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n'
 const good: RedisAnswers = { info, replies: [{ value: 'OK' }, { value: 'x' }, { value: 'x' }], milliseconds: 0.3 }
@@ -29,12 +29,17 @@ test.each([
 })
 
 test('rights that are missing are fatal, and named as they have to be given', () => {
-  expect(judgeRedis({ ...good, missing: ['expire', 'zrem'] })).toEqual([
+  const replies = neededCommands.map((name) =>
+    ['expire', 'zrem'].includes(name)
+      ? { error: new Error(`NOPERM User me has no permissions to run it`) }
+      : { value: 1 },
+  )
+  expect(judgeRedis({ ...good, replies })).toEqual([
     {
       check: 'redis',
       level: 'fatal',
-      found: 'the user has no right to EXPIRE, ZREM on keys ~reprise:*',
-      fix: 'ACL SETUSER the user ~reprise:* +expire +zrem (all rights: docs/configuration.md)',
+      found: 'the user has no right to ZREM, EXPIRE on keys ~reprise:*',
+      fix: 'ACL SETUSER the user ~reprise:* +zrem +expire (all rights: docs/configuration.md)',
     },
   ])
 })

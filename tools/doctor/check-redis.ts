@@ -3,13 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
 import { createRedisClient, type RedisClient } from '#proxy/redis/connection/create-redis-client.ts'
-import {
-  evalCommand,
-  getCommand,
-  type RedisCommand,
-  type RedisReply,
-  setCommand,
-} from '#proxy/redis/connection/redis-command.ts'
+import type { RedisCommand, RedisReply } from '#proxy/redis/connection/redis-command.ts'
 import { runCommands } from '#proxy/redis/connection/run-commands.ts'
 import { type Finding, fatal, notChecked, ok, warning } from './finding.ts'
 
@@ -17,10 +11,13 @@ const probes = 21
 const oldestVersion = 7
 /** The longest that a request waits for Redis. */
 const longestMilliseconds = 5
-const unreached = 'cannot be reached'
-const copyScript = "return redis.call('GET', KEYS[1])"
+/** A read, a write and a script. */
+const vital = 3
 
-/** The Redis commands that the proxy and its scripts use, each with harmless arguments, on keys of one slot. */
+/**
+ * The Redis commands that the proxy and its scripts use, each with harmless arguments, on keys of one slot: first those
+ * without which nothing works.
+ */
 const rightsProbes = [
   'get KEY',
   'set KEY:text x EX 60',
@@ -40,13 +37,6 @@ const forgetting = ['unlink', 'del'].map((name) => `${name} KEY KEY:text KEY:set
 /** The commands that the Redis user needs on the keys of reprise. */
 export const neededCommands: readonly string[] = rightsProbes.map((probe) => probe.split(' ')[0]!)
 
-function toCommand(key: string): (probe: string) => RedisCommand {
-  return (probe) => {
-    const [name, ...args] = probe.split(' ').map((word) => word.replace('KEY', key))
-    return { key, name: name!, args }
-  }
-}
-
 /** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
 export async function checkRedis(
   url: string,
@@ -54,14 +44,16 @@ export async function checkRedis(
   signal: AbortSignal,
   tls?: EngineTls,
 ): Promise<Finding[]> {
-  const address = readRedisUrl(url)
-  const client = createRedisClient(address, tls)
+  const { database } = readRedisUrl(url)
+  const client = createRedisClient(readRedisUrl(url), tls)
   let fault: Error | undefined
   // a cluster reports only that it has no node left; its nodes report why
-  const note = (error: Error & { lastNodeError?: Error }): void => {
+  client.on('error', (error: Error & { lastNodeError?: Error }) => {
     fault = error.lastNodeError ?? error
-  }
-  client.on('error', note)
+  })
+  const within = <T>(work: Promise<T>): Promise<T | undefined> =>
+    Promise.race([work, pause(timeoutMilliseconds, undefined, { signal })])
+  const unreached = (why: Error): Finding[] => [judgeFault('cannot be reached', why)]
   try {
     const connected = client.connect().then(
       () => true,
@@ -70,14 +62,8 @@ export async function checkRedis(
         fault ??= error
       },
     )
-    const isUp = await Promise.race([connected, pause(timeoutMilliseconds, false, { signal })])
-    if (isUp !== true)
-      return [judgeFault(unreached, fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
-    const answers = await Promise.race([
-      ask(client, address.database),
-      pause(timeoutMilliseconds, undefined, { signal }),
-    ])
-    return answers ? judgeRedis(answers) : [judgeFault(unreached, new Error('connected, but does not answer'))]
+    if (!(await within(connected))) return unreached(fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))
+    return (await within(ask(client, database))) ?? unreached(new Error('connected, but does not answer'))
   } finally {
     client.disconnect()
   }
@@ -87,43 +73,44 @@ export async function checkRedis(
 export interface RedisAnswers {
   /** INFO; undefined if the user has no right to it */
   readonly info: string | undefined
-  /** to a write, a read and a script, in this order */
+  /** to each of `neededCommands` */
   readonly replies: readonly RedisReply[]
-  /** commands that the user has no right to use */
-  readonly missing?: readonly string[] | undefined
   /** median of the round trips */
   readonly milliseconds: number
 }
 
-async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
+async function ask(client: RedisClient, database: number): Promise<Finding[]> {
   // the client stays in database 0 if there is no database with that number
   const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
-  if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
+  for (const reply of selected) if ('error' in reply) return [judgeFault('refuses commands', reply.error)]
   const key = `reprise:doctor:{${randomUUID()}}`
-  const value = 'written by reprise doctor'
-  const commands: RedisCommand[] = [setCommand(key, value, 60), getCommand(key), evalCommand(copyScript, key)]
-  const replies = await runCommands(client, commands)
+  const run = (commands: readonly string[]): Promise<RedisReply[]> =>
+    runCommands(
+      client,
+      commands.map((command): RedisCommand => {
+        const [name, ...args] = command.split(' ').map((word) => word.replace('KEY', key))
+        return { key, name: name!, args }
+      }),
+    )
+  const replies = await run(rightsProbes)
   const taken: number[] = []
   for (let i = 0; i < probes; i++) {
     const started = performance.now()
-    await runCommands(client, [getCommand(key)])
+    await run(['get KEY'])
     taken.push(performance.now() - started)
   }
   const info = await client.info().catch(() => undefined)
-  const tried = await runCommands(client, rightsProbes.map(toCommand(key)))
-  await runCommands(client, forgetting.map(toCommand(key)))
-  const missing = neededCommands.filter((_, i) => {
-    const reply = tried[i]!
-    return 'error' in reply && reply.error.message.startsWith('NOPERM')
-  })
-  return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
+  await run(forgetting)
+  return judgeRedis({ info, replies, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! })
 }
 
-export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
+export function judgeRedis({ info, replies, milliseconds }: RedisAnswers): Finding[] {
+  const faults = replies.map((reply) => ('error' in reply ? reply.error : undefined))
+  const missing = neededCommands.filter((_, i) => faults[i]?.message.startsWith('NOPERM'))
   if (missing.length > 0) return [judgeRights(missing)]
+  const refused = faults.slice(0, vital).find((fault) => fault !== undefined)
+  if (refused) return [judgeFault('refuses commands', refused)]
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
-  const refused = replies.find((reply) => 'error' in reply)
-  if (refused && 'error' in refused) return [judgeFault('refuses commands', refused.error)]
   const took = `${milliseconds.toFixed(1)} ms`
   const findings = [ok('redis', `takes writes, answers in ${took}`)]
   if (info === undefined) {

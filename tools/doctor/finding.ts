@@ -24,6 +24,11 @@ export const notChecked: ToFinding = of('not_checked')
 export const warning: ToFinding = of('warning')
 export const fatal: ToFinding = of('fatal')
 
+/** Whether an engine answered the probes: only then is there a finding about cached tokens. */
+export function hasComputed(findings: readonly Finding[]): boolean {
+  return findings.some(({ check }) => check === 'cached_tokens')
+}
+
 /** All findings about one engine, or about a prompt or a Redis alone. */
 export interface DoctorReport {
   /** the engine's URL; without one, the prompt's file or the URL of Redis */

@@ -5,11 +5,11 @@ import { EngineConnection } from '../engine-connection.ts'
 import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { AskedProxy, type CheckedEngine, type MirroredReplica } from './check-proxy.ts'
 import { checkRedis } from './check-redis.ts'
-import { answersReplays, hasEvents, hearEvents, judgeEvents, type ListenedEngine } from './engine/check-events.ts'
+import { checkEvents, hasEvents } from './engine/check-events.ts'
 import { checkReachable, contextLengthOf, judgeContextLength, selectModel } from './engine/check-models.ts'
 import { checkTokenEndpoint } from './engine/check-token-endpoint.ts'
-import { type EngineIdentity, identifyEngine, judgeFacts, judgeKind } from './engine/engine-facts.ts'
-import { type DoctorOptions, type DoctorReport, type Finding, notChecked, warning } from './finding.ts'
+import { identifyEngine, judgeFacts, judgeKind } from './engine/engine-facts.ts'
+import { type DoctorOptions, type DoctorReport, type Finding, hasComputed, notChecked, warning } from './finding.ts'
 import { checkPrefixCache, checkPromptLength } from './prefix-cache/check-prefix-cache.ts'
 
 /** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
@@ -19,10 +19,10 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
   try {
     // before the probes: what the engine computes must appear in the reports that the proxy receives
     await proxy?.begin()
-    const checked = await checkEngine(options, signal, proxy?.find(engine))
+    const [found, checked] = await checkEngine(options, signal, proxy?.find(engine))
     const findings = [
-      ...startWarnings.map((found) => warning('configuration', found)),
-      ...checked.findings,
+      ...startWarnings.map((warned) => warning('configuration', warned)),
+      ...found,
       ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
       ...(options.redisUrl === undefined
         ? []
@@ -65,39 +65,35 @@ const notAsked = notChecked(
   "give --admin URL, what 'reprise serve' prints as admin_url",
 )
 
-/** The findings about an engine, and what the other checks need to know about it. */
-interface CheckedEngineReport extends CheckedEngine {
-  readonly findings: readonly Finding[]
-}
-
-/** Checks an engine, its cache and the events it publishes. `replica`: what a running proxy knows of it. */
+/**
+ * Checks an engine, its cache and the events it publishes. `replica`: what a running proxy knows of it. Returns what the
+ * other checks need to know, too.
+ */
 async function checkEngine(
   options: DoctorOptions,
   signal: AbortSignal,
   replica?: MirroredReplica,
-): Promise<CheckedEngineReport> {
-  const { engine, engineKey, engineTls: tls, timeoutMilliseconds } = options
+): Promise<[Finding[], CheckedEngine]> {
+  const { engine, engineKey, engineTls: tls, timeoutMilliseconds, prompt } = options
   const connection = new EngineConnection(engine.url, { token: engineKey, tls, timeoutMilliseconds, signal })
   const given = engine.kind ?? 'openai'
   try {
-    const hasKey = engineKey !== undefined
-    const { finding, models } = await checkReachable(connection, { ...engine, hasKey })
-    if (finding.level === 'fatal') return { findings: [finding], kind: given, hasComputed: false }
+    const [contact, models] = await checkReachable(connection, engine, engineKey !== undefined)
+    if (contact.level === 'fatal') return [[contact], { kind: given, hasComputed: false }]
     const identity = await identifyEngine(connection, models)
-    const { finding: selection, model } = selectModel(models, options.model)
+    const [selection, model] = selectModel(models, options.model)
     const kind = identity.kind ?? given
-    const findings = [finding, ...(await checkProxied(connection)), judgeKind(engine.kind, identity), selection]
-    if (!model) return { findings, kind, hasComputed: false }
+    const findings = [contact, ...(await checkProxied(connection)), judgeKind(engine.kind, identity), selection]
+    if (!model) return [findings, { kind, hasComputed: false }]
     findings.push(judgeContextLength(contextLengthOf(model)))
     // as the proxy would: without a given kind it adds no salt
     const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache, replica }
     const probe = (): Promise<Finding[]> => checkPrefixCache(connection, probed)
-    findings.push(...(hasEvents(engine) ? await listenTo(engine, identity, probe, signal) : await probe()))
+    findings.push(...(hasEvents(engine) ? await checkEvents(engine, identity, probe, signal) : await probe()))
     findings.push(...judgeFacts(kind, identity.facts, engine))
-    if (options.prompt) findings.push(...(await checkPromptLength(connection, options.prompt, probed)))
-    if (hasEvents(engine) && identity.kind)
-      findings.push(await checkTokenEndpoint(connection, { kind: identity.kind, model: model.id }))
-    return { findings, kind, hasComputed: hasComputed(findings) }
+    if (prompt) findings.push(...(await checkPromptLength(connection, prompt, probed)))
+    if (hasEvents(engine) && identity.kind) findings.push(await checkTokenEndpoint(connection, identity.kind, model.id))
+    return [findings, { kind, hasComputed: hasComputed(findings) }]
   } finally {
     await connection.close()
   }
@@ -109,24 +105,4 @@ async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
   if (reply.status !== statusOf.loop_detected) return []
   const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
   return [warning('engine', found, "give the engine's own URL")]
-}
-
-/** Sends the probes while listening to the engine's events. */
-async function listenTo(
-  engine: ListenedEngine,
-  identity: EngineIdentity,
-  probe: () => Promise<Finding[]>,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const [probes, heard] = await hearEvents(engine.events, probe, signal)
-  const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
-  const answers = engine.replay === undefined ? undefined : await answersReplays(engine.replay, signal)
-  signal.throwIfAborted()
-  const evidence = { engine, identity, heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
-  return [...probes, ...judgeEvents(evidence)]
-}
-
-/** Whether the engine answered the probes: only then is there a finding about cached tokens. */
-function hasComputed(findings: readonly Finding[]): boolean {
-  return findings.some(({ check }) => check === 'cached_tokens')
 }

@@ -58,14 +58,11 @@ function findInMessage(message: PromptMessage, texts: readonly PromptText[], slo
   return found
 }
 
-/** A line that asks. */
-const QUESTION = /^(?:(?:user )?(?:question|query)\s*[:：].*\S|.*[?？])$/i
-
-const questionIn = (text: string): string | undefined =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .find((line) => QUESTION.test(line))
+/** The first line that asks. */
+function questionIn(text: string): string | undefined {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.find((line) => /^(?:(?:user )?(?:question|query)\s*[:：].*\S|.*[?？])$/i.test(line))
+}
 
 /** Finds a question in front of the documents, unless one is behind them. */
 function findQuestionBefore(texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
@@ -115,12 +112,8 @@ interface VolatileText extends Span {
 /** A text with more matches than this is data, not headers. */
 const mostFound = 100
 
-/** Shorter lines are not searched: even `now 14:03` is longer. */
-const shortest = 7
-
 const FENCE = /^[ \t]*(?:```|~~~)/
 
-// words that mark what follows as an example, not this request's own value
 const EXAMPLE =
   /\be\.g\.|\bz\.\s?B\.|\b(?:for (?:example|instance)|examples?|formats?|formatted|such as|like|beispiel)\b/i
 
@@ -131,14 +124,10 @@ const EXAMPLE =
 export function findVolatileText(text: string, end: number = text.length): VolatileText[] {
   const found: VolatileText[] = []
   let isCode = false
-  for (let start = 0; start < end && found.length < mostFound; ) {
-    const feed = text.indexOf('\n', start)
-    const lineEnd = feed < 0 ? end : Math.min(feed, end)
-    const content = text.slice(start, lineEnd)
-    const isFence = FENCE.test(content)
-    if (isFence) isCode = !isCode
-    if (!isFence && !isCode && content.length >= shortest) found.push(...findInLine(content, start))
-    start = lineEnd + 1
+  for (const { 0: line, index } of text.slice(0, end).matchAll(/[^\n]+/g)) {
+    if (FENCE.test(line)) isCode = !isCode
+    else if (!isCode) found.push(...findInLine(line, index))
+    if (found.length >= mostFound) break
   }
   return found.slice(0, mostFound)
 }
@@ -150,7 +139,9 @@ function findInLine(content: string, lineStart: number): VolatileText[] {
   for (const { regExp, kindOf } of volatilePatterns) {
     for (const match of content.matchAll(regExp)) {
       const kind = kindOf(match)
-      if (kind === undefined || isExample(content, match.index)) continue
+      // what follows such words is an example, not this request's own value
+      const before = content.slice(Math.max(0, match.index - 200), match.index)
+      if (kind === undefined || EXAMPLE.test(before)) continue
       const start = lineStart + match.index
       const end = start + match[0].length
       // what a surer pattern has found stays
@@ -160,10 +151,6 @@ function findInLine(content: string, lineStart: number): VolatileText[] {
     }
   }
   return found.toSorted((a, b) => a.start - b.start)
-}
-
-function isExample(line: string, at: number): boolean {
-  return EXAMPLE.test(line.slice(Math.max(0, at - 200), at))
 }
 
 /** The kinds of text that differ between otherwise equal requests. */

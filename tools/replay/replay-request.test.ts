@@ -106,7 +106,7 @@ it('what repeats an earlier block is sent last if anything moves', () => {
       ['x', 'aaaa'],
     ]),
   ])
-  policy.sent(first!, [0, 1])
+  policy.holds(first!, [0, 1], 2)
   expect(policy.order(second!)).toEqual([2, 0, 1])
   expect(policy.order(third!)).toEqual([0, 1, 2])
 })

@@ -3,85 +3,90 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { askReplay, EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { EngineSettings } from '#proxy/config/config.ts'
-import { type Finding, notChecked, ok, warning } from '../finding.ts'
+import { type Finding, hasComputed, notChecked, ok, warning } from '../finding.ts'
 import { type EngineIdentity, writeEvents } from './engine-facts.ts'
 
 /** An engine whose events can be heard. */
-export type ListenedEngine = EngineSettings & { readonly events: string }
+type ListenedEngine = EngineSettings & { readonly events: string }
 
-/** What is known of an engine that was listened to while it computed prompts. */
-interface EventEvidence {
-  readonly engine: ListenedEngine
-  readonly identity: EngineIdentity
-  readonly heard: HeardEvents
-  /** undefined: not asked */
-  readonly answersReplays: boolean | undefined
-  /** whether the engine computed new prompts meanwhile */
-  readonly hasComputed: boolean
-  /** whether it cached what it computed, as far as is known */
-  readonly isCaching: boolean
+/** Whether the settings name an address for events. */
+export function hasEvents(engine: EngineSettings): engine is ListenedEngine {
+  return engine.events !== undefined
 }
 
-/** Judges whether an engine's own cache events arrive, and whether missed events can be replayed. */
-export function judgeEvents(evidence: EventEvidence): Finding[] {
-  const events = judgeArrival(evidence)
-  if (events.level !== 'ok') return [events]
-  return [judgeReuse(evidence) ?? events, judgeReplay(evidence)]
+/** Probes an engine, and judges whether its own cache events arrive meanwhile and missed ones can be replayed. */
+export async function checkEvents(
+  engine: ListenedEngine,
+  identity: EngineIdentity,
+  probe: () => Promise<Finding[]>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const [probes, heard] = await hearEvents(engine.events, probe, signal)
+  const arrival = judgeArrival(engine, identity, heard, probes)
+  if (arrival.level !== 'ok') return [...probes, arrival]
+  const replay = await checkReplay(engine, identity, signal)
+  return [...probes, judgeReuse(engine, identity, heard) ?? arrival, replay]
 }
 
-function judgeArrival(evidence: EventEvidence): Finding {
-  const { engine, heard, hasComputed, isCaching } = evidence
-  const { isConnected, batches, blocks, unknown, fault } = heard
-  const start = fixFor(evidence)
-  if (!isConnected) return warning('events', `${engine.events}: nobody publishes there`, start)
+function judgeArrival(
+  engine: ListenedEngine,
+  identity: EngineIdentity,
+  { isConnected, batches, blocks, unknown, fault }: HeardEvents,
+  probes: readonly Finding[],
+): Finding {
+  const say = (level: typeof ok, found: string, fix?: string): Finding =>
+    level('events', `${engine.events}: ${found}`, fix)
+  const start = fixFor(engine, identity)
+  if (!isConnected) return say(warning, 'nobody publishes there', start)
   if (fault !== undefined) {
     const fix = 'see what publishes there: it is not a known version of vLLM or SGLang'
-    return warning('events', `${engine.events}: a message was not understood: ${fault}`, fix)
+    return say(warning, `a message was not understood: ${fault}`, fix)
   }
-  if (blocks === 0 && !hasComputed) {
-    const found = `${engine.events}: something publishes there; the check needs an engine that computes prompts`
-    return notChecked('events', found, 'first fix what keeps the engine from answering')
+  if (blocks === 0 && !hasComputed(probes)) {
+    const found = 'something publishes there; the check needs an engine that computes prompts'
+    return say(notChecked, found, 'first fix what keeps the engine from answering')
   }
   if (blocks === 0) {
-    const found = `${engine.events}: ${batches === 0 ? 'nothing was published' : 'no stored block was reported'} while the engine computed prompts`
+    const what = batches === 0 ? 'nothing was published' : 'no stored block was reported'
+    const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
     const fix = isCaching
       ? `see whose events these are; ${start}`
       : 'switch on prefix caching: without it there is nothing to report'
-    return warning('events', found, fix)
+    return say(warning, `${what} while the engine computed prompts`, fix)
   }
   if (unknown > 0) {
-    const found = `${engine.events}: ${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
-    return warning('events', found, 'use the plugin for this version of the engine')
+    const found = `${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
+    return say(warning, found, 'use the plugin for this version of the engine')
   }
-  return ok(
-    'events',
-    `${engine.events}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`,
-  )
+  return say(ok, `arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`)
 }
 
 /** Reused blocks have the tokens of exact blocks, but other hashes: only known hashes can distinguish them. */
-function judgeReuse({ engine, heard, identity }: EventEvidence): Finding | undefined {
-  if (!identity.facts.reuse || !heard.isByContent) return undefined
-  const found = `${engine.events}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
+function judgeReuse({ events }: ListenedEngine, { facts }: EngineIdentity, heard: HeardEvents): Finding | undefined {
+  if (!facts.reuse || !heard.isByContent) return undefined
+  const found = `${events}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
   const fix =
     'start vLLM with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or leave out events= and let its plugin report'
   return warning('events', found, fix)
 }
 
-function judgeReplay({ engine, identity, answersReplays }: EventEvidence): Finding {
+async function checkReplay(engine: ListenedEngine, { kind }: EngineIdentity, signal: AbortSignal): Promise<Finding> {
   const { events, replay } = engine
+  const start = startWith(kind, engine)
   if (replay === undefined) {
     const found = 'no replay= is given: missed events stay missed, and the mirror stays degraded'
-    return warning('replay', found, `${startWith(identity.kind, engine)} and add ,replay=${besideOf(events)}`)
+    return warning('replay', found, `${start} and add ,replay=${besideOf(events)}`)
   }
-  if (answersReplays) return ok('replay', `${replay}: answers`)
-  const found = `${replay}: does not answer, so missed events stay missed`
-  return warning('replay', found, startWith(identity.kind, engine))
+  const asked = askReplay(replay, 0, () => {}, { timeoutMilliseconds: connectMilliseconds, signal })
+  // whatever else is there, it is not an engine's replay socket
+  const answers = await asked.catch(() => false)
+  signal.throwIfAborted()
+  if (answers) return ok('replay', `${replay}: answers`)
+  return warning('replay', `${replay}: does not answer, so missed events stay missed`, start)
 }
 
 /** If the engine publishes elsewhere, advises to listen there; otherwise to configure the engine to publish. */
-function fixFor({ engine, identity: { kind, facts } }: EventEvidence): string {
-  const { publisher } = facts
+function fixFor(engine: ListenedEngine, { kind, facts: { publisher } }: EngineIdentity): string {
   if (!publisher || String(publisher.port) === portOf(engine.events)) return startWith(kind, engine)
   return `write ${writeEvents(publisher)}, where the engine says that it publishes`
 }
@@ -106,27 +111,20 @@ function portOf(url: string): string {
   return /\d+$/.exec(url)?.[0] ?? '5557'
 }
 
-/** Whether the settings name an address for events. */
-export function hasEvents(engine: EngineSettings): engine is ListenedEngine {
-  return engine.events !== undefined
-}
-
 /** The cache events received from an engine while it computed prompts. */
 interface HeardEvents {
   /** whether a publisher answered at the address */
-  readonly isConnected: boolean
-  readonly batches: number
+  isConnected: boolean
+  batches: number
   /** blocks that were reported as stored */
-  readonly blocks: number
+  blocks: number
   /** whether blocks are named by content, because their hashes cannot be computed here */
-  readonly isByContent: boolean
+  isByContent: boolean
   /** events of kinds that are not known */
-  readonly unknown: number
-  readonly fault: Fault
+  unknown: number
+  /** why the last message could not be read */
+  fault?: string
 }
-
-/** Why the last message could not be read. */
-type Fault = string | undefined
 
 /** If there is a publisher, its handshake takes no longer than this. */
 const connectMilliseconds = 2_000
@@ -135,12 +133,12 @@ const settleMilliseconds = 3_000
 const pollMilliseconds = 20
 
 /** Listens to an engine's cache events while it computes. Returns what `compute` does, and what was heard meanwhile. */
-export async function hearEvents<Result>(
+async function hearEvents<Result>(
   eventsUrl: string,
   compute: () => Promise<Result>,
   signal: AbortSignal,
 ): Promise<[Result, HeardEvents]> {
-  const heard = { isConnected: false, batches: 0, blocks: 0, isByContent: false, unknown: 0, fault: undefined as Fault }
+  const heard: HeardEvents = { isConnected: false, batches: 0, blocks: 0, isByContent: false, unknown: 0 }
   const cache = new ReportedCache(() => {})
   const subscriber = new EventSubscriber({
     eventsUrl,
@@ -174,10 +172,4 @@ export async function hearEvents<Result>(
   } finally {
     await subscriber.close()
   }
-}
-
-/** Whether an engine answers a replay request at this address. */
-export async function answersReplays(replayUrl: string, signal: AbortSignal): Promise<boolean> {
-  // whatever else is there, it is not an engine's replay socket
-  return askReplay(replayUrl, 0, () => {}, { timeoutMilliseconds: connectMilliseconds, signal }).catch(() => false)
 }

@@ -1,3 +1,4 @@
+import type { EngineSettings } from '#proxy/config/config.ts'
 import { type EngineConnection, isGood, type Reply } from '../../engine-connection.ts'
 import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
 
@@ -8,30 +9,24 @@ export interface ServedModel {
   readonly max_model_len?: unknown
 }
 
-interface FirstContact {
-  readonly finding: Finding
-  readonly models: readonly ServedModel[]
-}
-
 /**
  * Asks for the models: an answer of the right shape shows that there is an engine, and what it serves. An engine whose
  * models the configuration states need not list them.
  */
 export async function checkReachable(
   connection: EngineConnection,
-  { url, hasKey, models: stated }: { url: string; hasKey: boolean; models?: readonly string[] | undefined },
-): Promise<FirstContact> {
+  { url, models: stated }: Pick<EngineSettings, 'url' | 'models'>,
+  hasKey: boolean,
+): Promise<[Finding, ServedModel[]]> {
   const reply = await connection.get('/v1/models')
-  if (stated && reply.status === 404) {
-    const found = `answers, and does not list its models: those in the configuration are taken (${stated.join(', ')})`
-    return { finding: ok('engine', found), models: stated.map((id) => ({ id })) }
-  }
-  const fault = faultOf(reply, url, hasKey)
-  if (fault) return { finding: fatal('engine', ...fault), models: [] }
-  return { finding: ok('engine', `answers in ${Math.round(reply.milliseconds)} ms`), models: modelsOf(reply.json)! }
+  const models = isGood(reply) ? modelsOf(reply.json) : undefined
+  if (models) return [ok('engine', `answers in ${Math.round(reply.milliseconds)} ms`), models]
+  if (!stated || reply.status !== 404) return [fatal('engine', ...faultOf(reply, url, hasKey)), []]
+  const found = `answers, and does not list its models: those in the configuration are taken (${stated.join(', ')})`
+  return [ok('engine', found), stated.map((id) => ({ id }))]
 }
 
-function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fix: string] | undefined {
+function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fix: string] {
   const { status, fault, text } = reply
   if (fault) return [text, fixFor(fault, url)]
   if (status === 401 || status === 403) {
@@ -39,16 +34,15 @@ function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fi
       ? [`refuses the API key (${status})`, 'give the key the engine was started with in REPRISE_ENGINE_API_KEY']
       : [`asks for an API key (${status})`, 'set the environment variable REPRISE_ENGINE_API_KEY to it']
   }
-  const isHtml = text.trimStart().startsWith('<')
-  if (status === 404 || (isGood(reply) && modelsOf(reply.json) === undefined)) {
-    const what = isHtml ? 'a web page' : status === 404 ? '404' : 'something else'
+  if (status === 404 || isGood(reply)) {
+    const what = text.trimStart().startsWith('<') ? 'a web page' : status === 404 ? '404' : 'something else'
     return [
       `is no OpenAI-compatible engine: /v1/models answers with ${what}`,
       "give the engine's own address without /v1, such as http://HOST:8000, not a page, dashboard or other path",
     ]
   }
   if (status === 503) return ['is not ready (503)', 'wait until the model is loaded, and read its log']
-  return isGood(reply) ? undefined : [`answers ${status} to /v1/models`, "look into the engine's log"]
+  return [`answers ${status} to /v1/models`, "look into the engine's log"]
 }
 
 function fixFor(fault: NonNullable<Reply['fault']>, url: string): string {
@@ -81,17 +75,16 @@ function modelsOf(json: unknown): ServedModel[] | undefined {
 export function selectModel(
   models: readonly ServedModel[],
   named: string | undefined,
-): { finding: Finding; model: ServedModel | undefined } {
+): [Finding, ServedModel | undefined] {
   const model = named === undefined ? models[0] : models.find(({ id }) => id === named)
   if (model) {
     const others = models.length > 1 ? `, of ${models.length}${named === undefined ? '; choose with --model' : ''}` : ''
-    return { finding: ok('model', `${model.id}${others}`), model }
+    return [ok('model', `${model.id}${others}`), model]
   }
-  if (models.length === 0)
-    return { finding: fatal('model', 'no model is served', 'start the engine with a model'), model }
+  if (models.length === 0) return [fatal('model', 'no model is served', 'start the engine with a model'), undefined]
   const served = models.slice(0, 5).map(({ id }) => id)
   const fix = `choose of ${served.join(', ')}${models.length > served.length ? ', …' : ''}`
-  return { finding: fatal('model', `'${named}' is not served`, fix), model }
+  return [fatal('model', `'${named}' is not served`, fix), undefined]
 }
 
 /** Maximum tokens of prompt and answer together; undefined if the engine does not say. */

@@ -36,7 +36,8 @@ export async function askTokens(
 /** Asks for the tokens of a small chat: without them, an engine's events cannot be tied to requests. */
 export async function checkTokenEndpoint(
   connection: EngineConnection,
-  { kind, model }: { readonly kind: EngineKind; readonly model: string },
+  kind: EngineKind,
+  model: string,
 ): Promise<Finding> {
   const chat = { model, messages: [{ role: 'user', content: 'Hi' }] }
   const { tokens, path, refused } = await askTokens(connection, kind, 'chat_completions', chat)

@@ -32,10 +32,28 @@ interface EventPublisher {
 /** Reads vLLM's metrics: one line for the cache of every rank, and counts of reuse once a request has used it. */
 export function readVllmFacts(metrics: string): EngineFacts {
   const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
-  const tiers = Object.entries(vllmTiers).filter(([prefix]) => metrics.includes(`# HELP ${prefix}`))
   return {
-    caches: ranks.length === 0 ? undefined : new Set(ranks.map(([, rank]) => rank)).size,
-    otherTiers: tiers.length === 0 ? undefined : tiers.map(([, tier]) => tier),
+    caches: new Set(ranks.map(([, rank]) => rank)).size || undefined,
+    otherTiers: namesIn(vllmTiers, (prefix) => metrics.includes(`# HELP ${prefix}`)),
+    reuse: readReuseCounts(metrics),
+  }
+}
+
+/** Reads SGLang's `/server_info`, and its metrics if it has any. */
+export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined, metrics = ''): EngineFacts {
+  if (!info) return {}
+  const { dp_size: ranks, radix_cache_backend: backend } = info
+  const caches = typeof ranks === 'number' ? ranks : undefined
+  const isOn = (flag: string): boolean => info[flag] === true
+  return {
+    caches,
+    cacheBackend: typeof backend === 'string' || backend === null ? backend : undefined,
+    silencing: [
+      ...(namesIn(silencingFlags, isOn) ?? []),
+      ...(caches !== undefined && caches > 1 ? [`--dp-size ${caches}`] : []),
+    ],
+    publisher: publisherOf(info.kv_events),
+    otherTiers: namesIn(sglangTiers, isOn),
     reuse: readReuseCounts(metrics),
   }
 }
@@ -53,32 +71,20 @@ const sglangTiers = {
   enable_flexkv: '--enable-flexkv',
 }
 
-/** Reads SGLang's `/server_info`, and its metrics if it has any. */
-export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined, metrics = ''): EngineFacts {
-  if (!info) return {}
-  const { dp_size: ranks, radix_cache_backend: backend } = info
-  return {
-    caches: typeof ranks === 'number' ? ranks : undefined,
-    cacheBackend: typeof backend === 'string' || backend === null ? backend : undefined,
-    silencing: silencingFlags(info),
-    publisher: publisherOf(info.kv_events),
-    otherTiers: Object.entries(sglangTiers).flatMap(([name, flag]) => (info[name] === true ? [flag] : [])),
-    reuse: readReuseCounts(metrics),
-  }
-}
-
 const cacheOff = '--disable-radix-cache'
 
-/** Flags with which there is no cache, there are several, or it is not the one that the plugin observes. */
-function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
-  const { dp_size: ranks, disable_radix_cache: isOff } = info
-  return [
-    ...(isOff === true ? [cacheOff] : []),
-    ...(typeof ranks === 'number' && ranks > 1 ? [`--dp-size ${ranks}`] : []),
-    ...(info.enable_lmcache === true ? [sglangTiers.enable_lmcache] : []),
-    ...(info.enable_flexkv === true ? [sglangTiers.enable_flexkv] : []),
-    ...(info.enable_unified_cache_external_linker === true ? ['--enable-unified-cache-external-linker'] : []),
-  ]
+/** Flags with which there is no cache, or it is not the one that the plugin observes. */
+const silencingFlags = {
+  disable_radix_cache: cacheOff,
+  enable_lmcache: sglangTiers.enable_lmcache,
+  enable_flexkv: sglangTiers.enable_flexkv,
+  enable_unified_cache_external_linker: '--enable-unified-cache-external-linker',
+}
+
+/** The names of what is there; undefined if nothing is. */
+function namesIn(names: Readonly<Record<string, string>>, isThere: (key: string) => boolean): string[] | undefined {
+  const found = Object.entries(names).flatMap(([key, name]) => (isThere(key) ? [name] : []))
+  return found.length === 0 ? undefined : found
 }
 
 function publisherOf(events: unknown): EventPublisher | undefined {
@@ -98,22 +104,16 @@ export function judgeFacts(
   facts: EngineFacts,
   { events }: Pick<EngineSettings, 'events'>,
 ): Finding[] {
-  const reuse = facts.reuse && judgeReuse(facts.reuse)
-  const store = facts.reuse && judgeStore(facts.reuse)
-  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events), reuse, store]
-  return findings.filter((finding) => finding !== undefined)
-}
-
-function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
-  if (caches <= 1) return undefined
-  const found = `${caches} data-parallel ranks, each with its own cache, answer at this URL: the engine chooses which one gets a request, and no plugin reports them`
-  return warning('replicas', found, adapterFor(kind).advice.separateRanks)
-}
-
-function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
-  if (otherTiers.length === 0) return undefined
-  const found = `${otherTiers.join(' ')}: of tiers besides the GPU, predictions know what the engine's own events (events=) report; nothing is routed by it`
-  return ok('tiers', found)
+  const { caches = 1, otherTiers, reuse } = facts
+  const ranks = `${caches} data-parallel ranks, each with its own cache, answer at this URL: the engine chooses which one gets a request, and no plugin reports them`
+  const tiers = `${otherTiers?.join(' ')}: of tiers besides the GPU, predictions know what the engine's own events (events=) report; nothing is routed by it`
+  return [
+    caches > 1 ? warning('replicas', ranks, adapterFor(kind).advice.separateRanks) : undefined,
+    otherTiers && ok('tiers', tiers),
+    judgeReports(facts, events),
+    reuse && judgeReuse(reuse),
+    reuse && judgeStore(reuse),
+  ].filter((finding) => finding !== undefined)
 }
 
 /** Judges what SGLang says about its reports: without any, what it holds is guessed. */
@@ -121,43 +121,33 @@ function judgeReports(
   { cacheBackend, silencing = [], publisher }: EngineFacts,
   events: string | undefined,
 ): Finding | undefined {
+  const say = (level: typeof ok, found: string, fix?: string): Finding => level('reports', found, fix)
+  const without = (flags: readonly string[]): string => `start SGLang without ${flags.join(', ')}`
   if (cacheBackend === undefined) return undefined
-  if (cacheBackend === 'reprise') return judgePlugin(silencing, publisher, events)
+  // only the proxy's mirror shows whether the plugin was also configured where to report
+  const flag = '(--radix-cache-backend reprise)'
+  const plugin = cacheBackend === 'reprise' ? `by the plugin ${flag}` : undefined
+  if (plugin && silencing.length > 0) {
+    const found = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
+    return say(warning, found, without(silencing))
+  }
+  if (plugin && events === undefined) return say(ok, plugin)
+  if (plugin && !publisher)
+    return say(warning, `${plugin}; events= is given, and SGLang publishes none`, 'leave events= and replay= out')
+  if (plugin) {
+    const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
+    return say(warning, `${plugin}, and by its events as well: one of the two is enough`, fix)
+  }
   if (silencing.includes(cacheOff))
-    return warning('reports', `there is nothing to report with ${cacheOff}`, without([cacheOff]))
+    return say(warning, `there is nothing to report with ${cacheOff}`, without([cacheOff]))
   if (publisher && events === undefined)
-    return warning('reports', 'SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
-  if (publisher) return ok('reports', 'by its own events (--kv-events-config)')
-  return warning(
-    'reports',
+    return say(warning, 'SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
+  if (publisher) return say(ok, 'by its own events (--kv-events-config)')
+  return say(
+    warning,
     'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed',
     'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)',
   )
-}
-
-/** Judges the plugin; only the proxy's mirror shows whether it was also configured where to report. */
-function judgePlugin(
-  silencing: readonly string[],
-  publisher: EventPublisher | undefined,
-  events: string | undefined,
-): Finding {
-  const flag = '(--radix-cache-backend reprise)'
-  const found = `by the plugin ${flag}`
-  if (silencing.length > 0) {
-    const why = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
-    return warning('reports', why, without(silencing))
-  }
-  if (events === undefined) return ok('reports', found)
-  if (!publisher) {
-    const why = `${found}; events= is given, and SGLang publishes none`
-    return warning('reports', why, 'leave events= and replay= out')
-  }
-  const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
-  return warning('reports', `${found}, and by its events as well: one of the two is enough`, fix)
-}
-
-function without(flags: readonly string[]): string {
-  return `start SGLang without ${flags.join(', ')}`
 }
 
 /** What kind of engine is at a URL. */

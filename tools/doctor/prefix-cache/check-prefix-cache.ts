@@ -75,49 +75,50 @@ export interface CacheEvidence {
 
 /** Judges from the probes whether cached tokens are reported, the prefix cache works, and salts are honoured. */
 export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
-  const findings = [
-    judgeReporting(evidence),
-    judgeCaching(evidence),
-    judgeSalt(evidence),
-    judgePageSize(evidence.cache),
-    judgeCheckpoints(evidence),
-  ]
-  return findings.filter((finding) => finding !== undefined)
-}
-
-function judgeReporting(evidence: CacheEvidence): Finding {
-  if (countsOf(evidence) !== undefined) return ok('cached_tokens', 'reported in usage')
-  const found = 'not reported in usage: predictions cannot be corrected, and hit ratios are unknown'
-  return warning('cached_tokens', found, evidence.engine.advice.reportCachedTokens)
-}
-
-/** Cached tokens of the first probe and its repeats; undefined if they are not reported. */
-function countsOf({ engine, cache, run }: CacheEvidence): number[] | undefined {
-  const counts = [run.first, ...run.repeats].map(({ cachedTokens }) => cachedTokens)
+  const { engine, cache, run } = evidence
+  const [first, ...repeats] = [run.first, ...run.repeats].map(({ cachedTokens }) => cachedTokens)
   const isSilentZero = engine.omitsZeroCached && cache.reportsCachedTokens === true
-  if (!isSilentZero && counts.every((count) => count === undefined)) return undefined
-  return counts.map((count) => count ?? 0)
+  const isReported = isSilentZero || [first, ...repeats].some((count) => count !== undefined)
+  const unreported = 'not reported in usage: predictions cannot be corrected, and hit ratios are unknown'
+  const counts = { first: first ?? 0, repeats: repeats.map((count) => count ?? 0) }
+  return [
+    isReported
+      ? ok('cached_tokens', 'reported in usage')
+      : warning('cached_tokens', unreported, engine.advice.reportCachedTokens),
+    judgeCaching(evidence, isReported ? counts : undefined),
+    isReported ? judgeSalt(evidence, counts) : undefined,
+    judgePageSize(cache),
+    judgeCheckpoints(evidence),
+  ].filter((finding) => finding !== undefined)
 }
 
-function judgeCaching(evidence: CacheEvidence): Finding {
-  const { cache, run } = evidence
-  const { switchOnCache, reportCachedTokens } = evidence.engine.advice
-  const counts = countsOf(evidence)
-  const times = timesOf(run)
+/** Cached tokens of the first probe and of its repeats. */
+interface Counts {
+  readonly first: number
+  readonly repeats: readonly number[]
+}
+
+function judgeCaching({ engine, cache, run }: CacheEvidence, counts: Counts | undefined): Finding {
+  const { switchOnCache, reportCachedTokens } = engine.advice
+  const [ms, last] = [run.first, run.repeats.at(-1)].map((probe) => probe && Math.round(probe.milliseconds))
+  const times = `first ${ms} ms${last === undefined ? '' : `, repeated ${last} ms`}`
   if (cache.isEnabled === false) return fatal(caching, 'is off, the engine says', switchOnCache)
-  if (counts === undefined) {
+  if (!counts) {
     const why = `cached tokens are not reported (${times})`
     if (cache.isEnabled) return ok(caching, `is on, the engine says; not measured: ${why}`)
     return warning(caching, `cannot be measured: ${why}`, reportCachedTokens)
   }
-  const [first = 0, ...repeats] = counts
+  const { first, repeats } = counts
   const best = Math.max(...repeats)
   const total = run.first.promptTokens
   if (first > total / 2) {
     const found = `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`
     return warning(caching, found, 'see what is between here and the engine, and what it does to usage')
   }
-  if (best === 0) return judgeNoHit(evidence)
+  if (best === 0) {
+    const found = `nothing of a repeated prompt of ${total} tokens was cached (${times})`
+    return judgeNoHit(engine, cache, found, total)
+  }
   const found = `works: ${best} of ${total} tokens of a repeated prompt were cached (${times})`
   if (repeats[0]! > 0) return ok(caching, found)
   return warning(
@@ -127,39 +128,29 @@ function judgeCaching(evidence: CacheEvidence): Finding {
   )
 }
 
-function judgeNoHit({ engine, cache, run }: CacheEvidence): Finding {
-  const found = `nothing of a repeated prompt of ${run.first.promptTokens} tokens was cached (${timesOf(run)})`
-  if (engine.kind === 'openai') {
-    const fix = `${engine.advice.switchOnCache}; a provider may cache only longer prompts, or only for some models`
+function judgeNoHit({ kind, advice }: EngineAdapter, cache: CacheConfig, found: string, tokens: number): Finding {
+  if (kind === 'openai') {
+    const fix = `${advice.switchOnCache}; a provider may cache only longer prompts, or only for some models`
     return warning(caching, found, fix)
   }
-  if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
+  if (cache.pageTokens && cache.pageTokens >= tokens) {
     const fix = smallerSteps(cache) ?? 'send longer prompts'
     return warning(caching, `${found}: a page has ${cache.pageTokens} tokens`, fix)
   }
-  if (!cache.isEnabled) return fatal(caching, found, engine.advice.switchOnCache)
+  if (!cache.isEnabled) return fatal(caching, found, advice.switchOnCache)
   const fix = 'give every replica as a separate --engine, and the engine more memory for its cache'
   return fatal(caching, `${found}, though the engine says that caching is on`, fix)
 }
 
-function judgeSalt(evidence: CacheEvidence): Finding | undefined {
-  const { engine, run } = evidence
-  const counts = countsOf(evidence)
-  if (!run.otherSalt || counts === undefined) return undefined
-  const best = Math.max(...counts)
-  if (best === 0) return undefined
+function judgeSalt({ engine, run }: CacheEvidence, { first, repeats }: Counts): Finding | undefined {
+  const best = Math.max(first, ...repeats)
+  if (!run.otherSalt || best === 0) return undefined
   const foreign = run.otherSalt.cachedTokens ?? 0
   // the chat template's own text at the start may be shared by all
-  if (foreign <= Math.max(counts[0]!, best / 2)) return ok('cache_salt', 'honoured: tenants share no cache')
+  if (foreign <= Math.max(first, best / 2)) return ok('cache_salt', 'honoured: tenants share no cache')
   const found = `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`
   const fix = `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`
   return warning('cache_salt', found, fix)
-}
-
-function timesOf({ first, repeats }: ProbeRun): string {
-  const last = repeats.at(-1)
-  const repeated = last ? `, repeated ${Math.round(last.milliseconds)} ms` : ''
-  return `first ${Math.round(first.milliseconds)} ms${repeated}`
 }
 
 /** Says whether a prefix is found only where the engine keeps a checkpoint of it, and what sets these. */

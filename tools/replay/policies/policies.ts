@@ -41,7 +41,7 @@ export const policies: Readonly<Record<OrderingName, Policy>> = {
 /** Orders every request by itself, whatever was sent before. */
 function alone(order: (request: ReplayRequest) => number[]): Policy {
   return {
-    online: () => ({ order, sent: () => {}, cut: () => {} }),
+    online: () => ({ order, holds: () => {} }),
     offline: (requests) =>
       requests.map((request, group) => {
         return { request, order: request.fixed ? rankOrder(request) : order(request), group, searchPath: [] }
@@ -49,17 +49,12 @@ function alone(order: (request: ReplayRequest) => number[]): Policy {
   }
 }
 
-/** What the index holds of a request. */
-interface Held {
-  readonly context: Context
-  readonly sizes: readonly number[]
-}
-
 /** Orders requests by indexes of what the cache holds, one index for each text before the blocks. */
 export class IndexPolicy implements OnlinePolicy {
   readonly #createIndex: () => OrderingIndex
   readonly #indexes = new Map<string, OrderingIndex>()
-  readonly #held = new Map<number, Held>()
+  /** how many blocks of each request are cached */
+  readonly #held = new Map<number, number>()
 
   constructor(createIndex: () => OrderingIndex) {
     this.#createIndex = createIndex
@@ -77,24 +72,20 @@ export class IndexPolicy implements OnlinePolicy {
     return isAsReceived(order) ? places : [...order.map((from) => fresh[from]!), ...repeats]
   }
 
-  sent(request: ReplayRequest, order: readonly number[]): void {
-    const { sizes } = request
-    const context = isAsReceived(order) ? request.context : request.shortened
-    this.#hold(request, { context: order.map((place) => context[place]!), sizes: order.map((place) => sizes[place]!) })
-  }
-
-  cut(request: ReplayRequest, keptBlocks: number): void {
-    const held = this.#held.get(request.number)
-    if (!held || keptBlocks >= held.context.length) return
-    this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
-  }
-
-  #hold({ scope, number }: ReplayRequest, held: Held): void {
+  holds({ scope, number, context, shortened, sizes }: ReplayRequest, order: readonly number[], blocks: number): void {
+    if ((this.#held.get(number) ?? 0) === blocks) return
+    this.#held.set(number, blocks)
     const index = this.#indexOf(scope)
-    if (held.context.length > 0) {
-      index.insert(held.context, held.sizes, toRequestId(number))
-      this.#held.set(number, held)
-    } else if (this.#held.delete(number)) index.remove(toRequestId(number))
+    const sent = isAsReceived(order) ? context : shortened
+    const places = order.slice(0, blocks)
+    const held = places.map((place) => sent[place]!)
+    if (blocks === 0) index.remove(toRequestId(number))
+    else
+      index.insert(
+        held,
+        places.map((place) => sizes[place]!),
+        toRequestId(number),
+      )
   }
 
   #indexOf(scope: string): OrderingIndex {

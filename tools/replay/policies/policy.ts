@@ -6,14 +6,12 @@ export type PolicyName = (typeof policyNames)[number]
 /** A policy that orders contexts. */
 export type OrderingName = Exclude<PolicyName, 'bound'>
 
-/** Orders requests one by one as they arrive. It is notified of what was sent and how much of it is still cached. */
+/** Orders requests one by one as they arrive. It is told what was sent and how much of it is still cached. */
 export interface OnlinePolicy {
   /** Returns the positions of the request's blocks in the order to send them: a permutation. */
   order(request: ReplayRequest): readonly number[]
-  /** The request is sent to the engine in this order. */
-  sent(request: ReplayRequest, order: readonly number[]): void
-  /** Only the first `keptBlocks` blocks of a sent request are cached. */
-  cut(request: ReplayRequest, keptBlocks: number): void
+  /** Of a request that was sent in this order, the first `blocks` blocks are cached: at first all. */
+  holds(request: ReplayRequest, order: readonly number[], blocks: number): void
 }
 
 export interface PlannedRequest {

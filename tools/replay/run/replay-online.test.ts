@@ -16,15 +16,15 @@ const c: Sized = ['c', 16]
 /** Keeps the rank order and records the cuts. */
 class Recorder implements OnlinePolicy {
   readonly cuts: [request: number, keptBlocks: number][] = []
+  readonly #sent = new Set<number>()
 
   order(request: ReplayRequest): readonly number[] {
     return request.context.map((_, place) => place)
   }
 
-  sent(): void {}
-
-  cut(request: ReplayRequest, keptBlocks: number): void {
-    this.cuts.push([request.number, keptBlocks])
+  holds({ number }: ReplayRequest, _order: readonly number[], blocks: number): void {
+    if (this.#sent.has(number)) this.cuts.push([number, blocks])
+    this.#sent.add(number)
   }
 }
 

@@ -52,8 +52,8 @@ export function replayTrace(
     promptTokens += tokens.length
     cachedTokens += cache.serve(request.number, request.tenant, tokens)
     for (const [number, length] of cache.takeChanges()) {
-      const cut = sent.get(number)!
-      if (!isOffline) online!.cut(cut.request, layout.blocksWithin(cut.request, cut.order, length))
+      const { request, order } = sent.get(number)!
+      if (!isOffline) online!.holds(request, order, layout.blocksWithin(request, order, length))
     }
     onServed?.()
   }
@@ -104,7 +104,7 @@ function runArrivals(
   return requests.map((request) => {
     const begin = process.hrtime.bigint()
     const order = request.fixed ? rankOrder(request) : policy.order(request)
-    policy.sent(request, order)
+    policy.holds(request, order, order.length)
     const taken = microsecondsSince(begin)
     serve({ request, order })
     return taken
