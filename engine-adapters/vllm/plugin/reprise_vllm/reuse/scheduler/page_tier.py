@@ -1,6 +1,7 @@
 """The scheduler's side of segments that are kept in the engine's own pages."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,16 +114,9 @@ class PageTier:
 
 
 def next_blocks(pool: "BlockPool | None", count: int) -> Iterator[int]:
-    """Yields the ids of the free blocks that vLLM hands out next, `count` at most; none without a pool."""
-    if pool is None:
-        return
-    queue = pool.free_block_queue
-    block, end = queue.fake_free_list_head.next_free_block, queue.fake_free_list_tail
-    for _ in range(count):
-        if block is None or block is end:
-            return
-        yield block.block_id
-        block = block.next_free_block
+    """Returns the ids of the free blocks that vLLM hands out next, `count` at most; none without a pool."""
+    free = () if pool is None else pool.free_block_queue.iter_blocks_after(None)
+    return (block.block_id for block in islice(free, count))
 
 
 def _move_of(segment: Segment, pages: np.ndarray) -> Move:
