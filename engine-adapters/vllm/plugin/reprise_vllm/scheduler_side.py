@@ -23,10 +23,10 @@ from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hot
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
 from reprise_vllm.select_pages import settings as page_settings
-from reprise_vllm.select_pages.private_answers import PrivateAnswers
+from reprise_vllm.select_pages.page_scheduler import PageScheduler
 from reprise_vllm.select_pages.settings import PageSettings
 from reprise_vllm.usage.engine_metrics import ReuseStats
-from reprise_vllm.usage.figures import RECOMPUTED, RequestFigures
+from reprise_vllm.usage.figures import RECOMPUTED
 from reprise_vllm.worker_side import RepriseMetadata, StartReport
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ class SchedulerSide(KVConnectorBase_V1):
         self._wants_hotness = wants_hotness(extra)
         self._eviction: HotEviction | None = None
         self._borders = Borders(None, logger)
-        self._answers = PrivateAnswers(pages, logger) if pages else None
-        self._pages = RequestFigures() if pages else None
+        self._pages = PageScheduler(pages, logger) if pages else None
         self._unsupported = 0
         """requests of an engine that cannot reuse, since they were collected last"""
         self._wants_reuse = reuse is not None
@@ -116,14 +115,13 @@ class SchedulerSide(KVConnectorBase_V1):
         else:
             self._unsupported += self._wants_reuse
         self._borders.begin(request)
-        if self._answers is not None:
-            self._answers.begin(request)
+        if self._pages is not None:
             self._pages.begin(request)
 
     def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
         report = connector_output.kv_connector_worker_meta
         if self._pages is not None:
-            self._pages.heard(None if report is None else report.pages)
+            self._pages.heard({} if report is None else report.pages)
         self._hear(report)
 
     def take_events(self) -> tuple[()]:
@@ -182,15 +180,14 @@ class SchedulerSide(KVConnectorBase_V1):
         self._borders.finished(request)
         if self._eviction is not None:
             self._eviction.finished(request)
-        if self._answers is not None:
-            self._answers.finished(request)
         figures = {RECOMPUTED: recomputed} if recomputed else {}
-        pages = None if self._pages is None else self._pages.finished(request)
-        return figures | (pages or {}) or None
+        if self._pages is not None:
+            figures |= self._pages.finished(request)
+        return figures or None
 
     def _exact_part(self, request: "Request") -> Reuse | None:
         reuse = None if self._on_scheduler is None else self._on_scheduler.reuse_of(request)
-        return reuse if self._answers is None else self._answers.exact_part(request, reuse)
+        return reuse if self._pages is None else self._pages.exact_part(request, reuse)
 
 
 def warn_of_unknown(extra: Mapping[str, Any], logger: Logger) -> None:
