@@ -20,8 +20,8 @@ from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine import TESTED
 from reprise_vllm.hotness import eviction
 from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
-from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
+from reprise_vllm.reporting.cache_watcher import CacheWatcher, Reuse
+from reprise_vllm.reporting.start_reporting import start_reporting
 from reprise_vllm.select_pages import settings as page_settings
 from reprise_vllm.select_pages.page_scheduler import PageScheduler
 from reprise_vllm.select_pages.settings import PageSettings
@@ -52,7 +52,7 @@ class SchedulerSide(KVConnectorBase_V1):
     def _begin_scheduler(self, extra: dict[str, Any], reuse: ReuseSettings | None, pages: PageSettings | None) -> None:
         say_tested("vLLM", vllm.__version__, TESTED, logger)
         warn_of_unknown(extra, logger)
-        self._reporting: Reporting | None = None
+        self._reporting: CacheWatcher | None = None
         self._on_scheduler: ReuseScheduler | None = None
         self._wants_hotness = wants_hotness(extra)
         self._eviction: HotEviction | None = None
