@@ -91,6 +91,6 @@ def _find_fault(pool: "BlockPool", cache_config: "KVCacheConfig") -> str | None:
     if other:
         return f"this vLLM's queue of free blocks has other operations: {', '.join(sorted(other))}"
     group = find_watched_group(cache_config, pool)
-    if group is None or not group.is_alone or group.block_size != pool.hash_block_size:
+    if group is None or not group.is_alone:
         return "this model has layers that do not attend to the whole context, or blocks of several sizes"
     return None

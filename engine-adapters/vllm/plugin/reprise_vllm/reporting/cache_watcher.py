@@ -55,7 +55,7 @@ class CacheWatcher:
     @property
     def checkpoints(self) -> dict[str, Any] | None:
         """What snapshots tell of the layers whose checkpoints are reported."""
-        return self._group.sides and self._group.sides.facts
+        return self._group.checkpoints
 
     @contained("scheduling")
     def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
@@ -99,7 +99,7 @@ class CacheWatcher:
         hashes = self._hashes_of(request, reuse)
         blocks = len(hashes)
         # other groups may have computed again what full attention held already
-        has_sides = self._group.sides is not None
+        has_sides = bool(self._group.sides)
         if blocks == reported and not has_sides:
             return
         # the token sampled last was never computed, so its block is not cached
@@ -149,10 +149,8 @@ class CacheWatcher:
         return stored
 
     def _stored(self, request: "Request", hashes: Sequence[bytes], reused: Sequence[int] = ()) -> Stored:
-        sides, held = self._group.sides, None
-        if sides is not None:
-            is_cached = self._pool.cached_block_hash_to_block.get_one_block
-            held = sides.blocks_of(request, len(hashes) * self._group.block_size, is_cached)
+        is_cached = self._pool.cached_block_hash_to_block.get_one_block
+        held = self._group.beside(request, len(hashes) * self._group.block_size, is_cached)
         return Stored(request.request_id, hashes, reused, held)
 
     def _block_evicted(self, block: "KVCacheBlock") -> None:

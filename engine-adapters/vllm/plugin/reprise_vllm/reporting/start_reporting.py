@@ -38,7 +38,7 @@ def start_reporting(
     except (NotSupportedError, CallbackSettingError) as error:
         logger.error("reprise: nothing is reported: %s", error)
         return None
-    if not group.is_alone and group.sides is None:
+    if not (group.is_alone or group.sides):
         logger.warning("reprise: reports are of the full-attention layers; this model's other layers may miss sooner")
     logger.info("reprise: reporting to %s, blocks of %d tokens", sender.url, group.block_size)
     return CacheWatcher(pool, group, sender, logger)
