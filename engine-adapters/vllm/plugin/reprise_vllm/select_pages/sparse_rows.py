@@ -99,6 +99,10 @@ class SparseRows:
         self._seen[slots[slots != NONE]] = self._step
         return slots
 
+    def count(self, slots: np.ndarray, *figures: np.ndarray) -> None:
+        """Adds figures (int64 [S] each, in the order of `FIGURES`) of the requests in these slots (int64 [S])."""
+        self.figures[slots] += np.stack(figures, 1)
+
     def take_figures(self) -> dict[str, list[int]]:
         """Returns what was counted for requests with slots since the last call, by request."""
         named = zip(self._names, self.figures.tolist(), strict=True)
