@@ -11,7 +11,7 @@ import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.host_store import HostStore, slots_in
 from reprise_reuse.pieces import Load, Move
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
@@ -51,8 +51,7 @@ class ReuseWorker:
 
     def __init__(
         self, config: "VllmConfig", groups: LayerGroups, blocks: int, caches: dict[str, torch.Tensor],
-        parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None,
-        remote: RemoteTier | None, logger: Logger,
+        parts: ModelParts, settings: ReuseSettings, disk: DiskTier | None, remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
@@ -69,10 +68,11 @@ class ReuseWorker:
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
             config.parallel_config.tensor_parallel_size, sights,
         )  # fmt: skip
-        shape = RowShape(len(layers), first.num_kv_heads, first.head_size, layout.computed, settings.host_dtype)
+        shape = groups.row_shape(config.model_config.dtype, settings.host_dtype)
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
         exact = rotations_of(parts.rotaries, KeyRotation, self.device)
-        self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")
+        slots = slots_in(settings.host_bytes, shape)
+        self.store = HostStore(slots, shape, exact, pinned=self.device.type == "cuda")
         self.stored = StoredRows(
             layers, caches, layout, blocks, rotation, self.store, [sight.group for sight in sights]
         )  # fmt: skip
