@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import ssl
 import time
 from collections.abc import Iterable
 from itertools import islice
@@ -37,8 +38,7 @@ class CallbackClient:
                     "give reprise's admin token, one line of printable ASCII"
                 )
             self._headers["authorization"] = f"Bearer {token}"
-        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(host, port, timeout=timeout)
+        self._connection = _connect(scheme, host, port, timeout)
 
     def post(self, kind: str, body: bytes) -> int:
         """Posts a body. Returns the response's status, or 0 if there was no response. Never throws."""
@@ -116,3 +116,9 @@ def _is_host(text: str) -> bool:
     except UnicodeError:
         return False
     return _HOST.fullmatch(text) is not None
+
+
+def _connect(scheme: str, host: str, port: int | None, timeout: float) -> http.client.HTTPConnection:
+    if scheme == "https":
+        return http.client.HTTPSConnection(host, port, timeout=timeout, context=ssl.create_default_context())
+    return http.client.HTTPConnection(host, port, timeout=timeout)

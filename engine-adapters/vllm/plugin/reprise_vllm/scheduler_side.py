@@ -1,5 +1,6 @@
 """What vLLM's scheduler calls a connector for: requests, blocks, steps, and what workers report."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import reduce
 from logging import Logger
@@ -56,10 +57,10 @@ class SchedulerSide(KVConnectorBase_V1):
         self._on_scheduler: ReuseScheduler | None = None
         self._wants_hotness = wants_hotness(extra)
         self._eviction: HotEviction | None = None
-        self._borders = Borders(None, logger)
+        self._counts: Counter[str] = Counter()
+        """what was counted here since it was collected last"""
+        self._borders = Borders(None, logger, self._counts)
         self._pages = PageScheduler(pages, logger) if pages else None
-        self._unsupported = 0
-        """requests of an engine that cannot reuse, since they were collected last"""
         self._wants_reuse = reuse is not None
         if reuse is not None:
             from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
@@ -84,7 +85,7 @@ class SchedulerSide(KVConnectorBase_V1):
             self._on_scheduler.watch_manager(kv_cache_manager)
         if self._reporting is not None:
             # only the proxy that is reported to can set borders
-            self._borders = start_borders(kv_cache_manager, self._vllm_config, logger)
+            self._borders = start_borders(kv_cache_manager, self._vllm_config, logger, self._counts)
             if facts := self._borders.facts or self._reporting.checkpoints:
                 self._reporting.describe({"checkpoints": facts})
 
@@ -112,8 +113,8 @@ class SchedulerSide(KVConnectorBase_V1):
     def on_new_request(self, request: "Request") -> None:
         if self._on_scheduler is not None:
             self._on_scheduler.begin(request)
-        else:
-            self._unsupported += self._wants_reuse
+        elif self._wants_reuse:
+            self._counts["stock/unsupported"] += 1
         self._borders.begin(request)
         if self._pages is not None:
             self._pages.begin(request)
@@ -157,12 +158,11 @@ class SchedulerSide(KVConnectorBase_V1):
             self._hear(reduce(lambda one, other: one.aggregate(other), reports))
 
     def _take_stats(self) -> ReuseStats | None:
-        unsupported, self._unsupported = self._unsupported, 0
+        stats = ReuseStats(dict(self._counts))
+        self._counts.clear()
         if self._on_scheduler is not None:
-            reuse = self._on_scheduler.observations.take()
-        else:
-            reuse = ReuseStats({"stock/unsupported": unsupported}) if unsupported else None
-        return self._borders.add_counts(reuse)
+            stats.aggregate(self._on_scheduler.observations.take())
+        return None if stats.is_empty() else stats
 
     def _hear(self, report: "WorkerReport | None") -> None:
         reuse = self._on_scheduler
