@@ -49,7 +49,6 @@ class CallbackSender:
         token: str | None = None,
         *,
         translator: Translator | None = None,
-        generation: str | None = None,
         limits: SenderLimits | None = None,
         warn: Callable[[str], None] = lambda message: None,
     ) -> None:
@@ -60,7 +59,7 @@ class CallbackSender:
         self._warn = warn
         self._queue = ReportQueue(self._limits.queued_facts)
         self._requests = CachedRequests(self._limits.snapshot_bytes)
-        self._generation = generation or uuid.uuid4().hex
+        self._generation = uuid.uuid4().hex
         self._facts: dict[str, Any] = {}
         self._sequence = -1
         self._must_clear = False

@@ -66,7 +66,6 @@ class HotOffloadingManager(CPUOffloadingManager):
         super().__init__(num_chunks, HotCachePolicy.__name__, __name__, **options)
         self._admission = admission
         self._policy.tracker.max_age = max_age
-        self.rejected_chunks = 0
 
     def prepare_store(self, keys: Collection[OffloadKey], req_context: ReqContext) -> PrepareStoreOutput | None:
         policy: HotCachePolicy = self._policy
@@ -81,7 +80,6 @@ class HotOffloadingManager(CPUOffloadingManager):
             if self._admission == 0 or policy.hotness_of(key) > policy.hotness_of(other):
                 hotter.add(key)
         admitted = [key for key in keys if key in there or key in hotter]
-        self.rejected_chunks += len(keys) - len(admitted)
         return super().prepare_store(admitted, req_context)
 
 

@@ -58,7 +58,7 @@ class CacheWatcher:
         return self._group.checkpoints
 
     @contained("scheduling")
-    def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
+    def scheduled(self, request: "Request", reuse: Reuse | None) -> None:
         """Blocks were allocated to the request, for the first time or again after a preemption."""
         if self._has_ended:
             return
@@ -85,7 +85,7 @@ class CacheWatcher:
             self._sender.report(StepReport(lost, stored), facts)
 
     @contained("the end of a request")
-    def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
+    def finished(self, request: "Request", reuse: Reuse | None) -> None:
         """
         Reports the final cached prefix of a request that has ended.
 
