@@ -57,10 +57,6 @@ class PageScheduler:
             figures = self._ended.get(name) or self._figures.get(name)
             if figures is not None:
                 figures[:] = map(sum, zip(figures, own, strict=True))
-        for figures in self._ended.values():
-            # it never had a slot, or its figures are unknown
-            if figures[FIGURES.index("all_pages")] <= 0:
-                figures.clear()
         self._ended.clear()
 
     def finished(self, request: "Request") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What is counted for a request, on its way to the front end that answers: pages read, and tokens computed again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 NAMED = "reprise_request"
@@ -28,8 +28,10 @@ def take_figures(params: Mapping[str, Any] | None) -> tuple[dict[str, int], dict
     if not params or not {PAGE_FIGURES, RECOMPUTED} & params.keys():
         return {}, params
     others = {name: value for name, value in params.items() if name not in (PAGE_FIGURES, RECOMPUTED)}
-    pages: Sequence[int] = params.get(PAGE_FIGURES, ())
-    figures = dict(zip(FIGURES, pages, strict=True)) if pages else {}
+    figures = dict(zip(FIGURES, params.get(PAGE_FIGURES, ()), strict=False))
+    # it never had a slot, or its figures are unknown
+    if figures.get("all_pages", 0) <= 0:
+        figures = {}
     if RECOMPUTED in params:
         figures["recomputed_tokens"] = params[RECOMPUTED]
     return figures, others or None
