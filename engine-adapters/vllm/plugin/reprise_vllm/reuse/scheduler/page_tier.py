@@ -56,16 +56,24 @@ class PageTier:
         size = self._block_size
         return cache_slots(blocks, length // size * size if self._pool is not None else 0, size)
 
-    def bring(self, segment: Segment) -> bool:
-        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
-        return self._bring(segment, segment.pages)
+    def bring(self, segment: Segment, pages: np.ndarray | None = None) -> bool:
+        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room.
+
+        pages  those that it has just left; None: it is still there
+        """
+        pages, is_copied = segment.pages if pages is None else pages, segment.slots is not None
+        if not self._catalogue.bring(segment):
+            return False
+        if not is_copied:
+            self._moves.append(_move_of(segment, pages))
+        return True
 
     def take_moves(self) -> list[Move]:
         """Returns what workers must copy before the step's forward overwrites the pages that were handed out."""
         leaving, self._leaving = self._leaving, []
         for segment, pages in leaving:
             is_only_there = segment.slots is None and self._catalogue.get(segment.name) is segment
-            if is_only_there and not (self._is_taken(segment) and self._bring(segment, pages)):
+            if is_only_there and not (self._is_taken(segment) and self.bring(segment, pages)):
                 self._catalogue.drop(segment)
         moves, self._moves = self._moves, []
         return moves
@@ -93,14 +101,6 @@ class PageTier:
 
     def _is_taken(self, segment: Segment) -> bool:
         return self._takes_all or self._catalogue.is_repeated(segment)
-
-    def _bring(self, segment: Segment, pages: np.ndarray) -> bool:
-        is_copied = segment.slots is not None
-        if not self._catalogue.bring(segment):
-            return False
-        if not is_copied:
-            self._moves.append(_move_of(segment, pages))
-        return True
 
     def _block_evicted(self, block: "KVCacheBlock") -> None:
         self._handed_out += 1

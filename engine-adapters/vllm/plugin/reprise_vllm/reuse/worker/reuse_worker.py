@@ -6,13 +6,12 @@ from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.host_store import HostStore, slots_in
-from reprise_reuse.pieces import Load, Move
+from reprise_reuse.pieces import Load, Move, Piece
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
@@ -103,7 +102,7 @@ class ReuseWorker:
             self._loaded.add(opened.load.request_id)
         if step.loads:
             # of copies that loads may read now
-            self._lose_changed()
+            self._lose(self._moving.take_changed())
         with self._or_lose(step.moves):
             self._moving.begin(step)
         # vLLM calls `begin_step` only after the step's forward, which may overwrite what they need
@@ -155,17 +154,12 @@ class ReuseWorker:
             self._is_compared = True
             refuse_unless_like_engine(self, step.saves[0], self._logger)
         for save in step.saves:
-            # vLLM computes again what a load of this step could not fill
-            is_there = not self.failed.touch(save.blocks[0])
-            try:
-                if is_there:
-                    self.stored.save(save)
-            except Exception:
-                self._faults.happened("storing", "segments were not stored", self.report)
-                is_there = False
-            if not is_there:
-                for piece in save.pieces:
-                    self._lose(piece.slots, piece.owner)
+            if self.failed.touch(save.blocks[0]):
+                # vLLM computes again what a load of this step could not fill
+                self._lose(save.pieces)
+                continue
+            with self._or_lose(save.pieces):
+                self.stored.save(save)
         for check in step.checks:
             report_check(self, check, self._faults)
         self.tiers.write(step, step.remote)
@@ -218,11 +212,7 @@ class ReuseWorker:
         unread, self._unread = self._unread, []
         for opened in unread:
             self._do_without(opened, opened.changed_owners())
-        self._lose_changed()
-
-    def _lose_changed(self) -> None:
-        for move in self._moving.take_changed():
-            self._lose(move.slots, move.owner)
+        self._lose(self._moving.take_changed())
 
     def _do_without(self, opened: OpenLoad, owners: set[int]) -> None:
         """Reports segments of a load that are lost, if there are any."""
@@ -231,19 +221,19 @@ class ReuseWorker:
             self._leave_to_engine(opened)
 
     @contextmanager
-    def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
-        """After a fault, marks the segments of these moves as lost, so that nothing uses them."""
+    def _or_lose(self, rows: Sequence[Move | Piece]) -> Iterator[None]:
+        """After a fault, marks the segments of these rows as lost, so that nothing uses them."""
         try:
             yield
         except Exception:
             self._faults.happened("storing", "segments were not stored", self.report)
-            for move in moves:
-                self._lose(move.slots, move.owner)
+            self._lose(rows)
 
-    def _lose(self, slots: np.ndarray | None, owner: int) -> None:
-        if slots is not None:
-            self.store.forget(torch.from_numpy(slots), owner)
-        self.report.lost.add(owner)
+    def _lose(self, rows: Sequence[Move | Piece]) -> None:
+        for one in rows:
+            if one.slots is not None:
+                self.store.forget(torch.from_numpy(one.slots), one.owner)
+            self.report.lost.add(one.owner)
 
     def _choose(self, opened: Sequence[OpenLoad]) -> None:
         """Chooses the rows to compute, of all loads in one pass."""
