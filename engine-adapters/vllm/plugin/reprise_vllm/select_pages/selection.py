@@ -13,7 +13,6 @@ from reprise_vllm.select_pages.chooser import PageChooser
 from reprise_vllm.select_pages.proof import prove
 from reprise_vllm.select_pages.settings import LEAST_SAVING, PageSettings
 from reprise_vllm.select_pages.sparse_rows import NONE, SparseRows
-from reprise_vllm.select_pages.summaries import PageSummaries
 from reprise_vllm.select_pages.tables import STEP, KernelTables, Only, SparseStep, Step
 from reprise_vllm.select_pages.uncertainty import Uncertain
 
@@ -65,11 +64,9 @@ class PageSelection:
     def choose_by(self, selector: Any, settings: PageSettings) -> None:
         """Chooses pages with `selector` from now on. Call this only while no request is sparse."""
         self.selector, self.settings = selector, settings
-        slots = settings.requests
-        self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
-        self.tables = KernelTables(self.shape, slots, self._device)
+        self.tables = KernelTables(self.shape, settings.requests, self._device)
         self.chooser = PageChooser(
-            selector, settings, self.shape, self.summaries, self.tables, self._device, self._logger
+            selector, settings, self.shape, self.layers, self.tables, self._device, self._logger
         )  # fmt: skip
         self.in_layer = self.chooser.in_layer
 
@@ -181,7 +178,7 @@ class PageSelection:
         source = tables.read(common.block_table_tensor, places[0])
         if filled.any():
             of = slice(None) if filled.all() else tables.on_device(filled.nonzero()[0])
-            self.summaries.add(slots[filled], rows.summed[slots[filled]], full[filled], source[of])
+            self.chooser.summarise(slots[filled], rows.summed[slots[filled]], full[filled], source[of])
         rows.summed[slots] = full
         rows.age[slots] += 1
         ratio = np.ones(len(slots)) if all_pages else rows.ratio[slots]
