@@ -1,5 +1,6 @@
 """Reports an engine's cache to reprise on a separate thread, using the eviction callback protocol."""
 
+import math
 import threading
 import time
 import uuid
@@ -68,8 +69,7 @@ class CallbackSender:
         self._pause = self._limits.first_pause
         self._next_post = 0.0
         self._last_report = 0.0
-        self._is_drained = False
-        self._closing: float | None = None
+        self._closing = math.inf
         self._close = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-callbacks", daemon=True)
         self._thread.start()
@@ -101,7 +101,10 @@ class CallbackSender:
             self._thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._is_over():
+        is_drained = False
+        while not is_drained and time.monotonic() < self._closing:
+            # only a turn that began after `close` has surely read everything reported before it
+            is_last = self._close.is_set()
             try:
                 self._turn()
             except Exception as error:
@@ -109,15 +112,11 @@ class CallbackSender:
                 # only the error's type: its text may quote what was sent, including the token
                 self._note_outcome(f"a post failed ({type(error).__name__})")
                 self._next_post = time.monotonic() + self._limits.longest_pause
+            is_drained = is_last and not self._anything_untold()
         self._client.close()
-
-    def _is_over(self) -> bool:
-        closing = self._closing
-        return closing is not None and (self._is_drained or time.monotonic() >= closing)
 
     def _turn(self) -> None:
         """Reads all queued reports and posts what is due."""
-        is_last = self._closing is not None
         self._rest()
         while (report := self._queue.take()) is not None:
             self._last_report = time.monotonic()
@@ -132,8 +131,6 @@ class CallbackSender:
         now = time.monotonic()
         if now >= self._next_post and (self._anything_untold() or now >= self._next_post + self._limits.heartbeat):
             self._post()
-        # only a turn that began after `close` has surely read everything reported before it
-        self._is_drained = is_last and not self._anything_untold()
 
     def _read(self, report: Any) -> None:
         try:
@@ -168,7 +165,7 @@ class CallbackSender:
         if self._anything_untold():
             due = min(due, self._next_post)
         seconds = due - now
-        if self._closing is None:
+        if not self._close.is_set():
             self._close.wait(max(0.0, seconds))
         else:
             time.sleep(max(0.0, min(seconds, self._closing - now, self._limits.gap)))
