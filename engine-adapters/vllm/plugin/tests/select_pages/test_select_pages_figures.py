@@ -117,7 +117,7 @@ def test_tokens_that_were_cached_are_a_number_that_can_be_copied():
     import pickle
 
     cached = CachedTokens(7, 2)
-    cached.figures = {"all_pages": 3}
+    cached.figures |= {"all_pages": 3}
     for one in (copy.deepcopy(cached), pickle.loads(pickle.dumps(cached))):
         assert one == 7 and one.details == {"cached_tokens": 7, "reused_tokens": 2, "all_pages": 3}
     assert not CachedTokens(0) and CachedTokens(0).details == {"cached_tokens": 0}
