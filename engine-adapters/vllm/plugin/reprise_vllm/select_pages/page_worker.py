@@ -85,7 +85,7 @@ def begin_selection(
     worker = page_worker(config)
     if worker is None:
         return None
-    if worker.refusal is None and worker.layers != names:
+    if worker.layers != names:
         try:
             refuse({"a model with several kinds of layers": worker.layers})
             worker.layers = names
