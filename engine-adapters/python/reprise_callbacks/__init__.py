@@ -2,7 +2,7 @@
 
 from reprise_callbacks.callback_client import CallbackClient, CallbackSettingError
 from reprise_callbacks.callback_sender import CallbackSender, SenderLimits
-from reprise_callbacks.changes import Change, Cleared, RequestLengths, Translator, evicted, stored
+from reprise_callbacks.changes import Change, Cleared, Translator, evicted, stored
 
 __all__ = [
     "CallbackClient",
@@ -10,7 +10,6 @@ __all__ = [
     "CallbackSettingError",
     "Change",
     "Cleared",
-    "RequestLengths",
     "SenderLimits",
     "Translator",
     "evicted",

@@ -1,5 +1,6 @@
 """Reports an engine's cache to reprise on a separate thread, using the eviction callback protocol."""
 
+import math
 import threading
 import time
 import uuid
@@ -9,7 +10,7 @@ from typing import Any
 
 from reprise_callbacks.cached_requests import CachedRequests
 from reprise_callbacks.callback_client import CallbackClient, clean_setting, encode_body, without_credentials
-from reprise_callbacks.changes import CLEARED, Cleared, RequestLengths, Translator
+from reprise_callbacks.changes import CLEARED, Cleared, Translator
 from reprise_callbacks.report_queue import ReportQueue
 
 _OK = 200
@@ -49,29 +50,26 @@ class CallbackSender:
         token: str | None = None,
         *,
         translator: Translator | None = None,
-        generation: str | None = None,
         limits: SenderLimits | None = None,
         warn: Callable[[str], None] = lambda message: None,
     ) -> None:
         self._limits = limits or SenderLimits()
         self._url = without_credentials(clean_setting(url))
         self._client = CallbackClient(url, token, self._limits.answer_timeout)
-        self._translator: Translator = RequestLengths() if translator is None else translator
+        self._translator = translator or Translator()
         self._warn = warn
         self._queue = ReportQueue(self._limits.queued_facts)
         self._requests = CachedRequests(self._limits.snapshot_bytes)
-        self._generation = generation or uuid.uuid4().hex
+        self._generation = uuid.uuid4().hex
         self._facts: dict[str, Any] = {}
         self._sequence = -1
         self._must_clear = False
         self._needs_snapshot = True
         self._failing = False
-        self._fault: str | None = None
         self._pause = self._limits.first_pause
         self._next_post = 0.0
         self._last_report = 0.0
-        self._is_drained = False
-        self._closing: float | None = None
+        self._closing = math.inf
         self._close = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-callbacks", daemon=True)
         self._thread.start()
@@ -103,27 +101,28 @@ class CallbackSender:
             self._thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._is_over():
+        is_drained = False
+        while not is_drained and time.monotonic() < self._closing:
+            # only a turn that began after `close` has surely read everything reported before it
+            is_last = self._close.is_set()
             try:
                 self._turn()
             except Exception as error:
-                self._forget(self._describe(error))
+                self._forget()
+                # only the error's type: its text may quote what was sent, including the token
+                self._note_outcome(f"a post failed ({type(error).__name__})")
                 self._next_post = time.monotonic() + self._limits.longest_pause
+            is_drained = is_last and not self._anything_untold()
         self._client.close()
-
-    def _is_over(self) -> bool:
-        closing = self._closing
-        return closing is not None and (self._is_drained or time.monotonic() >= closing)
 
     def _turn(self) -> None:
         """Reads all queued reports and posts what is due."""
-        is_last = self._closing is not None
         self._rest()
         while (report := self._queue.take()) is not None:
             self._last_report = time.monotonic()
             self._read(report)
         if self._queue.take_overflow():
-            self._forget("reports came faster than they could be read")
+            self._start_over("reports came faster than they could be read")
         if self._requests.untold > self._limits.untold_changes:
             # a snapshot that is already due makes `cleared` unnecessary
             self._must_clear = self._must_clear or not self._needs_snapshot
@@ -132,8 +131,6 @@ class CallbackSender:
         now = time.monotonic()
         if now >= self._next_post and (self._anything_untold() or now >= self._next_post + self._limits.heartbeat):
             self._post()
-        # only a turn that began after `close` has surely read everything reported before it
-        self._is_drained = is_last and not self._anything_untold()
 
     def _read(self, report: Any) -> None:
         try:
@@ -146,26 +143,16 @@ class CallbackSender:
                     self._translator.forget(request_id)
         except Exception as error:
             # a fault in one report must not stop later ones
-            self._forget(f"a report could not be read ({error!r})")
+            self._start_over(f"a report could not be read ({error!r})")
 
-    def _describe(self, error: Exception) -> str | None:
-        """
-        Returns a log line for a fault while posting, or None if the last one was the same and no post succeeded since.
-
-        It names only the error's type: the error's text may quote what was sent, including the token.
-        """
-        fault = f"a post failed ({type(error).__name__})"
-        if fault == self._fault:
-            return None
-        self._fault = fault
-        return fault
-
-    def _forget(self, reason: str | None) -> None:
-        if reason is not None:
-            self._warn(f"{reason}; everything is told anew to {self._url}")
+    def _forget(self) -> None:
         self._translator.forget_all()
         self._requests.clear()
         self._must_clear = self._needs_snapshot = True
+
+    def _start_over(self, reason: str) -> None:
+        self._warn(f"{reason}; everything is told anew to {self._url}")
+        self._forget()
 
     def _anything_untold(self) -> bool:
         return self._needs_snapshot or self._must_clear or self._requests.untold > 0
@@ -178,19 +165,15 @@ class CallbackSender:
         if self._anything_untold():
             due = min(due, self._next_post)
         seconds = due - now
-        if self._closing is None:
+        if not self._close.is_set():
             self._close.wait(max(0.0, seconds))
         else:
             time.sleep(max(0.0, min(seconds, self._closing - now, self._limits.gap)))
 
     def _post(self) -> None:
-        if self._sequence < 0 or (self._needs_snapshot and not self._must_clear):
-            status = self._post_snapshot()
-        else:
-            status = self._post_events()
-        self._note_outcome(status)
+        status = self._exchange()
         if status == _OK:
-            self._fault = None
+            self._note_outcome(None)
             self._pause = self._limits.first_pause
             is_behind = self._requests.untold >= self._limits.events_per_post
             self._next_post = time.monotonic() + (0 if is_behind else self._limits.gap)
@@ -199,34 +182,35 @@ class CallbackSender:
         # the receiver may or may not have applied the post: only a snapshot makes both sides agree again
         self._needs_snapshot = True
         self._must_clear = False
+        if status == _CONFLICT:
+            self._note_outcome(None)
+        else:
+            self._note_outcome(f"the answer is {status}" if status else "there is no answer")
         if lost_place:
             self._next_post = time.monotonic()
             return
         self._next_post = time.monotonic() + self._pause
         self._pause = min(self._pause * 2, self._limits.longest_pause)
 
-    def _post_snapshot(self) -> int:
-        self._needs_snapshot = self._must_clear = False
-        return self._post_body("snapshot", "requests", self._requests.take_snapshot(), self._facts)
-
-    def _post_events(self) -> int:
-        events: list[dict[str, Any]] = []
-        if self._must_clear:
-            self._must_clear = False
-            events.append({"type": "cleared"})
+    def _exchange(self) -> int:
+        """Posts a snapshot or events. Returns the answer's status, or 0 if there is none."""
+        self._sequence += 1
+        head = {"generation": self._generation, "sequence": self._sequence}
+        if self._sequence == 0 or (self._needs_snapshot and not self._must_clear):
+            self._needs_snapshot = self._must_clear = False
+            body = encode_body(head | self._facts, "requests", self._requests.take_snapshot())
+            return self._client.post("snapshot", body)
+        events = [{"type": "cleared"}] if self._must_clear else []
+        self._must_clear = False
         if not self._needs_snapshot:
             events += self._requests.take_untold(self._limits.events_per_post)
-        return self._post_body("events", "events", events, {})
+        return self._client.post("events", encode_body(head, "events", events))
 
-    def _post_body(self, kind: str, member: str, items: Any, facts: dict[str, Any]) -> int:
-        self._sequence += 1
-        head = {"generation": self._generation, "sequence": self._sequence, **facts}
-        return self._client.post(kind, encode_body(head, member, items))
-
-    def _note_outcome(self, status: int) -> None:
-        failed = status not in (_OK, _CONFLICT)
-        if failed == self._failing:
+    def _note_outcome(self, failure: str | None) -> None:
+        """Logs a line if posts begin to fail, or no longer do."""
+        if (failure is not None) == self._failing:
             return
-        self._failing = failed
-        answer = f"the answer is {status}" if status else "there is no answer"
-        self._warn(f"cannot report to {self._url}: {answer}; retrying" if failed else f"reporting to {self._url} again")
+        self._failing = failure is not None
+        self._warn(
+            f"cannot report to {self._url}: {failure}; retrying" if failure else f"reporting to {self._url} again"
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 Checkpoints = Sequence[int | tuple[int, int]]
 """lengths of a prompt, ascending; a pair: all whole pages from the first to the last"""
@@ -44,30 +44,15 @@ def evicted(request_id: str, cached_tokens: int, checkpoints: Checkpoints | None
     return Change("evicted", request_id, cached_tokens, checkpoints=checkpoints)
 
 
-class Translator(Protocol):
-    """Turns an engine's reports into changes. Used only on the sender's thread."""
+class Translator:
+    """Turns an engine's reports into changes, on the sender's thread. This one takes reports that are changes."""
 
     def translate(self, report: Any) -> Iterable[Change | Cleared]:
         """Returns the changes that a report implies for requests, in order."""
-        ...
-
-    def forget(self, request_id: str) -> None:
-        """Stops tracking a request, because there are too many."""
-        ...
-
-    def forget_all(self) -> None:
-        """Forgets everything learned from reports, because some were lost."""
-        ...
-
-
-class RequestLengths:
-    """The translator for engines whose reports already are changes."""
-
-    def translate(self, report: Iterable[Change | Cleared]) -> Iterable[Change | Cleared]:
         return report
 
     def forget(self, request_id: str) -> None:
-        pass
+        """Stops tracking a request, because there are too many."""
 
     def forget_all(self) -> None:
-        pass
+        """Forgets everything learned from reports, because some were lost."""

@@ -41,8 +41,8 @@ class ReportQueue:
         """Returns whether reports were dropped; if so, empties the queue, and the taker must forget all it learned."""
         if not self._overflowed:
             return False
-        while self.take() is not None:
-            pass
+        self._reports.clear()
+        self._taken = self._put
         # reset only once the queue is empty: reports put from now on must not be thrown away with the old ones
         self._overflowed = False
         return True

@@ -88,15 +88,12 @@ class ReuseSettings:
         """Returns how many rows may be computed in addition to an engine step of at most `batched_tokens` tokens."""
         return self.rows_per_step or max(1, batched_tokens // 2)
 
-    @staticmethod
-    def read(extra: Mapping[str, Any]) -> "ReuseSettings | None":
-        """Returns the settings under `reuse`, or None if there are none. Raises `ReuseSettingError` if invalid."""
-        settings = _PLACE.read_if_given(ReuseSettings, extra.get(KEY))
-        if settings is not None:
-            settings._check()
-        return settings
-
     def _check(self) -> None:
+        try:
+            from reprise_reuse.methods import METHODS
+            from reprise_reuse.stores.store import store_at
+        except ImportError as error:
+            raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
         for name in ("ratio", "min_ratio", "max_ratio", "check"):
             _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
@@ -108,8 +105,6 @@ class ReuseSettings:
                 f"reuse.ratio is {self.ratio}, it must lie between reuse.min_ratio, {self.min_ratio}, and "
                 f"reuse.max_ratio, {self.max_ratio}"
             )
-        from reprise_reuse.methods import METHODS
-
         choices = {
             "method": list(METHODS),
             "host_dtype": HOST_DTYPES,
@@ -127,8 +122,6 @@ class ReuseSettings:
         if self.disk is not None and not _may_be_folder(self.disk):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
         if self.remote is not None:
-            from reprise_reuse.stores.store import store_at
-
             try:
                 store_at(str(self.remote))
             except ValueError as error:
@@ -140,13 +133,10 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
 
     Raises `ReuseSettingError` if a setting is invalid or reprise-kernels is not installed.
     """
-    if extra.get(KEY) is None or extra[KEY] is False:
-        return None
-    try:
-        import reprise_reuse  # noqa: F401
-    except ImportError as error:
-        raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
-    return ReuseSettings.read(extra)
+    settings = _PLACE.read_if_given(ReuseSettings, extra.get(KEY))
+    if settings is not None:
+        settings._check()
+    return settings
 
 
 def _may_be_folder(given: Any) -> bool:

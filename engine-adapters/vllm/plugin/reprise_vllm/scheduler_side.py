@@ -1,5 +1,6 @@
 """What vLLM's scheduler calls a connector for: requests, blocks, steps, and what workers report."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import reduce
 from logging import Logger
@@ -20,13 +21,13 @@ from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine import TESTED
 from reprise_vllm.hotness import eviction
 from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
-from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
+from reprise_vllm.reporting.cache_watcher import CacheWatcher, Reuse
+from reprise_vllm.reporting.start_reporting import start_reporting
 from reprise_vllm.select_pages import settings as page_settings
-from reprise_vllm.select_pages.private_answers import PrivateAnswers
+from reprise_vllm.select_pages.page_scheduler import PageScheduler
 from reprise_vllm.select_pages.settings import PageSettings
 from reprise_vllm.usage.engine_metrics import ReuseStats
-from reprise_vllm.usage.figures import RECOMPUTED, RequestFigures
+from reprise_vllm.usage.figures import RECOMPUTED
 from reprise_vllm.worker_side import RepriseMetadata, StartReport
 
 if TYPE_CHECKING:
@@ -52,15 +53,14 @@ class SchedulerSide(KVConnectorBase_V1):
     def _begin_scheduler(self, extra: dict[str, Any], reuse: ReuseSettings | None, pages: PageSettings | None) -> None:
         say_tested("vLLM", vllm.__version__, TESTED, logger)
         warn_of_unknown(extra, logger)
-        self._reporting: Reporting | None = None
+        self._reporting: CacheWatcher | None = None
         self._on_scheduler: ReuseScheduler | None = None
         self._wants_hotness = wants_hotness(extra)
         self._eviction: HotEviction | None = None
-        self._borders = Borders(None, logger)
-        self._answers = PrivateAnswers(pages, logger) if pages else None
-        self._pages = RequestFigures() if pages else None
-        self._unsupported = 0
-        """requests of an engine that cannot reuse, since they were collected last"""
+        self._counts: Counter[str] = Counter()
+        """what was counted here since it was collected last"""
+        self._borders = Borders(None, logger, self._counts)
+        self._pages = PageScheduler(pages, logger) if pages else None
         self._wants_reuse = reuse is not None
         if reuse is not None:
             from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
@@ -85,7 +85,7 @@ class SchedulerSide(KVConnectorBase_V1):
             self._on_scheduler.watch_manager(kv_cache_manager)
         if self._reporting is not None:
             # only the proxy that is reported to can set borders
-            self._borders = start_borders(kv_cache_manager, self._vllm_config, logger)
+            self._borders = start_borders(kv_cache_manager, self._vllm_config, logger, self._counts)
             if facts := self._borders.facts or self._reporting.checkpoints:
                 self._reporting.describe({"checkpoints": facts})
 
@@ -113,17 +113,16 @@ class SchedulerSide(KVConnectorBase_V1):
     def on_new_request(self, request: "Request") -> None:
         if self._on_scheduler is not None:
             self._on_scheduler.begin(request)
-        else:
-            self._unsupported += self._wants_reuse
+        elif self._wants_reuse:
+            self._counts["stock/unsupported"] += 1
         self._borders.begin(request)
-        if self._answers is not None:
-            self._answers.begin(request)
+        if self._pages is not None:
             self._pages.begin(request)
 
     def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
         report = connector_output.kv_connector_worker_meta
         if self._pages is not None:
-            self._pages.heard(None if report is None else report.pages)
+            self._pages.heard({} if report is None else report.pages)
         self._hear(report)
 
     def take_events(self) -> tuple[()]:
@@ -159,12 +158,11 @@ class SchedulerSide(KVConnectorBase_V1):
             self._hear(reduce(lambda one, other: one.aggregate(other), reports))
 
     def _take_stats(self) -> ReuseStats | None:
-        unsupported, self._unsupported = self._unsupported, 0
+        stats = ReuseStats(dict(self._counts))
+        self._counts.clear()
         if self._on_scheduler is not None:
-            reuse = self._on_scheduler.observations.take()
-        else:
-            reuse = ReuseStats({"stock/unsupported": unsupported}) if unsupported else None
-        return self._borders.add_counts(reuse)
+            stats.aggregate(self._on_scheduler.observations.take())
+        return None if stats.is_empty() else stats
 
     def _hear(self, report: "WorkerReport | None") -> None:
         reuse = self._on_scheduler
@@ -182,15 +180,14 @@ class SchedulerSide(KVConnectorBase_V1):
         self._borders.finished(request)
         if self._eviction is not None:
             self._eviction.finished(request)
-        if self._answers is not None:
-            self._answers.finished(request)
         figures = {RECOMPUTED: recomputed} if recomputed else {}
-        pages = None if self._pages is None else self._pages.finished(request)
-        return figures | (pages or {}) or None
+        if self._pages is not None:
+            figures |= self._pages.finished(request)
+        return figures or None
 
     def _exact_part(self, request: "Request") -> Reuse | None:
         reuse = None if self._on_scheduler is None else self._on_scheduler.reuse_of(request)
-        return reuse if self._answers is None else self._answers.exact_part(request, reuse)
+        return reuse if self._pages is None else self._pages.exact_part(request, reuse)
 
 
 def warn_of_unknown(extra: Mapping[str, Any], logger: Logger) -> None:

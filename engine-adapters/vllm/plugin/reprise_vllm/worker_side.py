@@ -90,8 +90,8 @@ class WorkerSide(KVConnectorBase_V1):
 
     def build_connector_worker_meta(self) -> "KVConnectorWorkerMetadata | None":
         report = self._take_report()
-        pages = worker.rows.report() if (worker := page_worker(self._vllm_config)) is not None else None
-        if pages is None:
+        worker = page_worker(self._vllm_config)
+        if worker is None or not (pages := worker.rows.take_figures()):
             return report
         from reprise_vllm.reuse.messages import WorkerReport
 

@@ -61,7 +61,7 @@ class PagesEngine:
 
     @property
     def selection(self) -> Any:
-        return next(iter(self.worker.selections.values()))
+        return self.worker.selection
 
     def ask(self, prompts: list[list[int]], ratios: Any = None, tokens: int = 40, **options: Any) -> list[Any]:
         """Returns the answers in order. Prompts of one call run together. ratios: one for all, or one each."""

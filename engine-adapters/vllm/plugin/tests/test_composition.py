@@ -32,7 +32,7 @@ def test_a_fault_of_ours_ends_the_reports_and_nothing_else(
     engine.add("r-1", tokens(0, 200))
     engine.run()
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 192})
-    monkeypatch.setattr(CacheWatcher, "end_step", lambda self: 1 / 0)
+    monkeypatch.setattr(CacheWatcher, "_take_stored", lambda *_: 1 / 0)
     with listening(caplog):
         request = engine.add("r-2", tokens(1000, 200))
         engine.run()

@@ -62,7 +62,7 @@ def _prove(llm) -> None:
     worker = page_worker(llm.llm_engine.engine_core.engine_core.vllm_config)
     add(llm, list(range(5, 400)), 6, None, {"reprise_pages": 0.5})
     steps(llm)
-    selection = next(iter(worker.selections.values()), None)
+    selection = worker.selection
     if selection is None or not selection.is_proven:
         raise SystemExit(f"this engine selects no pages: {worker.refusal or (selection and selection.refusal)}")
 

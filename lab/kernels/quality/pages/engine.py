@@ -45,7 +45,7 @@ class Engine:
         from reprise_vllm.select_pages.page_worker import page_worker
 
         self.worker = page_worker(core.vllm_config)
-        self.selection = next(iter(self.worker.selections.values()))
+        self.selection = self.worker.selection
         if self.selection is None:
             raise RuntimeError(f"this engine selects no pages: {self.worker.refusal}")
         self._answers = ForcedAnswers()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from reprise_settings import NotSupportedError
 from reprise_vllm.checkpoints.layer_kinds import LayerKinds, find_layer_kinds
 from reprise_vllm.engine.contained import contained
-from reprise_vllm.usage.engine_metrics import ReuseStats
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -30,16 +29,15 @@ class Borders:
     vLLM has detected itself is one of them.
     """
 
-    def __init__(self, kinds: LayerKinds | None, logger: Logger) -> None:
-        """kinds: None for a model or a vLLM in which no border can be set"""
+    def __init__(self, kinds: LayerKinds | None, logger: Logger, counts: Counter[str]) -> None:
+        """kinds: None for a model or a vLLM in which no border can be set; counts: of requests, by `borders/KIND`"""
         self._kinds = kinds
         self._logger = logger
+        self._counts = counts
         self._key = secrets.token_hex(8)
         self._wanted: dict[str, Sequence[int]] = {}
         # requests with states that have borders ahead, ascending
         self._ahead: dict[str, tuple[Request, Sequence[int]]] = {}
-        self.counts: Counter[str] = Counter()
-        self._told: Counter[str] = Counter()
         for manager in kinds.windows if kinds else ():
             manager.cache_blocks = partial(self._cache_blocks, manager.cache_blocks)
 
@@ -61,11 +59,11 @@ class Borders:
             return
         unit = self._kinds.unit
         if wish.get("key") != self._key:
-            self.counts["foreign"] += 1
+            self._counts["borders/foreign"] += 1
         elif not _are_borders(named, unit, request.num_prompt_tokens):
-            self.counts["malformed"] += 1
+            self._counts["borders/malformed"] += 1
         else:
-            self.counts["set"] += 1
+            self._counts["borders/set"] += 1
             self._wanted[request.request_id] = [position // unit * unit for position in named]
 
     @contained("placing")
@@ -98,14 +96,6 @@ class Borders:
         self._wanted.clear()
         self._ahead.clear()
 
-    def add_counts(self, stats: ReuseStats | None) -> ReuseStats | None:
-        """Adds what was counted since the last call."""
-        fresh = self.counts - self._told
-        if not fresh:
-            return stats
-        self._told = self.counts.copy()
-        return ReuseStats({f"borders/{kind}": count for kind, count in fresh.items()}).aggregate(stats or ReuseStats())
-
     def _move(self, request: "Request", borders: Sequence[int], computed: int) -> None:
         ahead = [border for border in borders if border > computed]
         if not ahead:
@@ -124,7 +114,7 @@ class Borders:
         )  # fmt: skip
 
 
-def start_borders(manager: "KVCacheManager", config: "VllmConfig", logger: Logger) -> Borders:
+def start_borders(manager: "KVCacheManager", config: "VllmConfig", logger: Logger, counts: Counter[str]) -> Borders:
     """Sets no borders for a model with full attention only, nor where that is not possible, which is logged."""
     kinds = None
     try:
@@ -138,7 +128,7 @@ def start_borders(manager: "KVCacheManager", config: "VllmConfig", logger: Logge
             "reprise: checkpoints at the borders of documents, in steps of %d tokens; one takes the room of %d tokens",
             *(kinds.unit, kinds.room_tokens),
         )
-    return Borders(kinds, logger)
+    return Borders(kinds, logger, counts)
 
 
 def _are_borders(named: Any, unit: int, prompt_tokens: int) -> bool:

@@ -44,30 +44,43 @@ def tail_blocks(spec: "KVCacheSpec") -> int | None:
     return -(-(spec.sliding_window - 1) // spec.block_size) if isinstance(spec, SlidingWindowSpec) else None
 
 
+def kinds_of(specs: Sequence["KVCacheSpec"]) -> list[str]:
+    """Returns what layers beside full attention are: `window`, `state`."""
+    are_windows = {_is_window(spec) for spec in specs if tail_blocks(spec)}
+    return [kind for kind, is_window in (("window", True), ("state", False)) if is_window in are_windows]
+
+
+def _is_window(spec: "KVCacheSpec") -> bool:
+    return hasattr(spec, "sliding_window")
+
+
 def find_layer_kinds(manager: "KVCacheManager", config: "VllmConfig") -> LayerKinds | None:
     """Returns None if all layers are of full attention. Raises `NotSupportedError`, which names what is missing."""
-    groups = manager.kv_cache_config.kv_cache_groups
-    if len(groups) == 1:
+    specs = [group.kv_cache_spec for group in manager.kv_cache_config.kv_cache_groups]
+    if len(specs) == 1:
         return None
     _check_names()
-    _check_config(config)
-    coordinator = manager.coordinator
-    managers = coordinator.single_type_managers
-    tails = [tail_blocks(group.kv_cache_spec) for group in groups]
+    parallel = config.parallel_config
+    untested = {
+        "speculative decoding": config.speculative_config is not None,
+        "decode context parallelism": parallel.decode_context_parallel_size > 1,
+        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
+    }
+    refuse(untested)
+    managers = manager.coordinator.single_type_managers
+    tails = [tail_blocks(spec) for spec in specs]
     if None in tails:
-        unknown = type(groups[tails.index(None)].kv_cache_spec).__name__
+        unknown = type(specs[tails.index(None)]).__name__
         raise NotSupportedError(f"it is not known what layers of this kind need to find a prefix ({unknown})")
     full = [one.block_size for one, tail in zip(managers, tails, strict=True) if tail == 0]
-    if not full or len(full) == len(groups):
+    if not full or len(full) == len(specs):
         return None
-    sides = [(one, tail) for one, tail in zip(managers, tails, strict=True) if tail]
-    windows = [one for one, _ in sides if hasattr(one.kv_cache_spec, "sliding_window")]
     return LayerKinds(
-        unit=coordinator.scheduler_block_size,
-        kinds=[*["window"] * bool(windows), *["state"] * (len(windows) < len(sides))],
+        unit=manager.coordinator.scheduler_block_size,
+        kinds=kinds_of(specs),
         # all blocks of the pool have the same size
-        room_tokens=sum(tail for _, tail in sides) * full[0] // len(full),
-        windows=windows,
+        room_tokens=sum(tails) * full[0] // len(full),
+        windows=[one for one, tail in zip(managers, tails, strict=True) if tail and _is_window(one.kv_cache_spec)],
     )
 
 
@@ -86,13 +99,3 @@ def _check_names() -> None:
         raise NotSupportedError(
             f"this vLLM has no {', no '.join(name for name, is_gone in missing.items() if is_gone)}"
         )
-
-
-def _check_config(config: "VllmConfig") -> None:
-    parallel = config.parallel_config
-    untested = {
-        "speculative decoding": config.speculative_config is not None,
-        "decode context parallelism": parallel.decode_context_parallel_size > 1,
-        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
-    }
-    refuse(untested)

@@ -90,18 +90,14 @@ def check_private_answers() -> None:
     """Raises `NotSupportedError` unless answers can be kept private on requests of this vLLM. Workers call this before
     they select pages."""
     block = 16
-    try:
-        stock, ours, other = _make_requests(3, block)
-        for request in (ours, other):
-            keep_answer_private(request)
-        for request in (stock, ours, other):
-            request.append_output_token_ids([7] * block)
-        shared = ours.block_hashes[:4] == stock.block_hashes[:4]
-        apart = not set(ours.block_hashes[4:]) & {*stock.block_hashes, *other.block_hashes}
-        is_right = shared and apart and len(ours.block_hashes) == len(stock.block_hashes) == 5
-    except Exception as error:
-        raise NotSupportedError(f"answers cannot be kept apart in this vLLM: {error}") from error
-    if not is_right:
+    stock, ours, other = requests = _make_requests(3, block)
+    for request in (ours, other):
+        keep_answer_private(request)
+    for request in requests:
+        request.append_output_token_ids([7] * block)
+    shared = ours.block_hashes[:4] == stock.block_hashes[:4]
+    apart = not set(ours.block_hashes[4:]) & {*stock.block_hashes, *other.block_hashes}
+    if not (shared and apart and len(ours.block_hashes) == len(stock.block_hashes) == 5):
         raise NotSupportedError("answers cannot be kept apart in this vLLM")
 
 

@@ -83,26 +83,33 @@ def layer_groups(config: "KVCacheConfig") -> LayerGroups:
     return groups
 
 
+def beyond_rows(config: "VllmConfig") -> dict[str, bool]:
+    """Returns what neither reuse nor page selection supports, and whether the engine's configuration has it."""
+    parallel = config.parallel_config
+    return {
+        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
+        "decode context parallelism": parallel.decode_context_parallel_size > 1,
+        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
+        "overlapping of two batches": parallel.use_ubatching,
+        "speculative decoding": config.speculative_config is not None,
+        "pooling models": config.model_config.runner_type == "pooling",
+    }
+
+
 def check_config(config: "VllmConfig") -> None:
     """Raises `NotSupportedError` if a nested forward cannot serve the engine's configuration."""
     parallel, cache = config.parallel_config, config.cache_config
     spread = {
-        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
-        "decode context parallelism": parallel.decode_context_parallel_size > 1,
-        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
         # their ranks run in lock-step, but a nested forward runs on one of them only
         "a model of experts over data-parallel ranks": parallel.is_moe_model is not False
         and parallel.data_parallel_size > 1,
-        "overlapping of two batches": parallel.use_ubatching,
         # vLLM selects adapters for the rows of its own step, not for those of a nested forward
         "LoRA": config.lora_config is not None,
-        "speculative decoding": config.speculative_config is not None,
-        "pooling models": config.model_config.runner_type == "pooling",
         f"a KV cache in {cache.cache_dtype}": cache.cache_dtype not in (*AS_COMPUTED, "fp8", "fp8_e4m3", "fp8_e5m2"),
         # rows stored before the first forward would have other scales
         "a KV cache whose scales are found while it is used": getattr(cache, "calculate_kv_scales", False),
     }
-    refuse(spread)
+    refuse(beyond_rows(config) | spread)
 
 
 def check_siblings(group: Any) -> None:

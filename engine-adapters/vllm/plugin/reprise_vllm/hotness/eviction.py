@@ -43,7 +43,7 @@ class HotEviction:
         self._block_size = pool.hash_block_size
         self._counts = True
         self._tracker = HotnessTracker(max(65_536, 4 * len(pool.blocks)))
-        pool.free_block_queue = HotFreeQueue.take_over(pool.free_block_queue, self._level_of, len(pool.blocks))
+        pool.free_block_queue = HotFreeQueue(pool.free_block_queue, self._level_of, len(pool.blocks))
 
     @contained("counting")
     def finished(self, request: "Request") -> None:
@@ -80,14 +80,17 @@ def start_eviction(pool: "BlockPool", cache_config: "KVCacheConfig", logger: Log
 def _find_fault(pool: "BlockPool", cache_config: "KVCacheConfig") -> str | None:
     from vllm.v1.core.kv_cache_utils import FreeKVCacheBlockQueue
 
-    from reprise_vllm.hotness.prove_queue import find_queue_fault
+    from reprise_vllm.hotness.free_queue import OPERATIONS
     from reprise_vllm.reporting.watched_group import find_watched_group
 
     if not pool.enable_caching:
         return "prefix caching is off (--enable-prefix-caching)"
     if type(pool.free_block_queue) is not FreeKVCacheBlockQueue:
         return f"the block pool has a queue of another kind ({type(pool.free_block_queue).__name__})"
+    other = OPERATIONS ^ {name for name in vars(FreeKVCacheBlockQueue) if not name.startswith("_")}
+    if other:
+        return f"this vLLM's queue of free blocks has other operations: {', '.join(sorted(other))}"
     group = find_watched_group(cache_config, pool)
-    if group is None or not group.is_alone or group.block_size != pool.hash_block_size:
+    if group is None or not group.is_alone:
         return "this model has layers that do not attend to the whole context, or blocks of several sizes"
-    return find_queue_fault()
+    return None

@@ -16,6 +16,7 @@ from vllm.v1.kv_offload.cpu.spec import CPUOffloadingSpec
 from reprise_hotness import DEFAULT_ADMISSION
 from reprise_hotness.heat_order import HeatOrder
 from reprise_hotness.tracker import MAX_AGE, Heat, HotnessTracker
+from reprise_settings import SettingPlace
 
 ADMISSION = "admission_frequency"
 AGE = "max_age"
@@ -25,13 +26,15 @@ class AdmissionSettingError(ValueError):
     """An invalid setting; the message says what is valid."""
 
 
+_PLACE = SettingPlace("kv_connector_extra_config", AdmissionSettingError, '{"admission_frequency": 2}')
+
+
 def read_count(extra: Any, name: str, default: int) -> int:
     """Returns a setting: how often a chunk must be requested to go to the host (`ADMISSION`), or the clock of a chunk
     just requested (`AGE`). Raises `AdmissionSettingError` if invalid.
     """
     given = extra.get(name, default)
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise AdmissionSettingError(f"{name} is {given!r}, it must be a whole number")
+    _PLACE.check_whole(name, given, 0)
     return given
 
 
@@ -63,7 +66,6 @@ class HotOffloadingManager(CPUOffloadingManager):
         super().__init__(num_chunks, HotCachePolicy.__name__, __name__, **options)
         self._admission = admission
         self._policy.tracker.max_age = max_age
-        self.rejected_chunks = 0
 
     def prepare_store(self, keys: Collection[OffloadKey], req_context: ReqContext) -> PrepareStoreOutput | None:
         policy: HotCachePolicy = self._policy
@@ -78,7 +80,6 @@ class HotOffloadingManager(CPUOffloadingManager):
             if self._admission == 0 or policy.hotness_of(key) > policy.hotness_of(other):
                 hotter.add(key)
         admitted = [key for key in keys if key in there or key in hotter]
-        self.rejected_chunks += len(keys) - len(admitted)
         return super().prepare_store(admitted, req_context)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from reprise_vllm.reporting.prefix_ledger import Node, PrefixLedger
-from reprise_vllm.reporting.watched_group import SideBlocks, SideGroups
+from reprise_vllm.reporting.watched_group import SideBlocks, WatchedGroup
 
 _GROUP_BYTES = 4
 _Shared = dict[Node, tuple[list[int], list[int]]]
@@ -19,15 +19,15 @@ class CheckpointLedger(PrefixLedger):
     others reported of it.
     """
 
-    def __init__(self, groups: SideGroups) -> None:
+    def __init__(self, group: WatchedGroup) -> None:
         """Its blocks are those of the hashes, which may be smaller than full attention's."""
         super().__init__()
-        self._groups = groups
+        self._group = group
         # by side: the hashes at which held blocks end
-        self._held: list[set[bytes]] = [set() for _ in groups.sides]
-        self._sides = {suffix: i for i, side in enumerate(groups.sides) for suffix in side.suffixes}
+        self._held: list[set[bytes]] = [set() for _ in group.sides]
+        self._sides = {suffix: i for i, side in enumerate(group.sides) for suffix in side.suffixes}
         # by side: the hashes whose blocks were lost or stored since the last report
-        self._changed: list[set[bytes]] = [set() for _ in groups.sides]
+        self._changed: list[set[bytes]] = [set() for _ in group.sides]
         self._stored: list[str] = []
 
     def lose_sides(self, keys: Iterable[bytes]) -> None:
@@ -45,8 +45,8 @@ class CheckpointLedger(PrefixLedger):
         self._stored.append(request_id)
         for node in self._path_of(request_id):
             node.reported = request_id
-        for side, held, changed, own in zip(self._groups.sides, self._held, self._changed, blocks.held, strict=True):
-            step = side.block_size // self._groups.hash_block_size
+        for side, held, changed, own in zip(self._group.sides, self._held, self._changed, blocks.held, strict=True):
+            step = side.block_size // self._group.hash_block_size
             fresh = held.intersection(blocks.hashes[step - 1 :: step]) ^ own
             held ^= fresh
             changed |= fresh
@@ -66,8 +66,8 @@ class CheckpointLedger(PrefixLedger):
 
     def _tellers(self) -> Iterator[str]:
         """Yields the requests that were reported last of those whose checkpoints may have changed."""
-        for side, held, changed in zip(self._groups.sides, self._held, self._changed, strict=True):
-            step = side.block_size // self._groups.hash_block_size
+        for side, held, changed in zip(self._group.sides, self._held, self._changed, strict=True):
+            step = side.block_size // self._group.hash_block_size
             nodes = [node for block_hash in changed if (node := self._nodes.get(block_hash))]
             changed.clear()
             seen: set[Node] = set()
@@ -94,18 +94,18 @@ class CheckpointLedger(PrefixLedger):
             node = node.parent
 
     def _checkpoints_of(self, request_id: str, shared: _Shared) -> list[int]:
-        sides = self._groups.sides
+        sides = self._group.sides
         path = [*self._path_of(request_id)]
         for node in path:
             node.reported = request_id
         known = next((place for place, node in enumerate(path) if node in shared), len(path))
         runs, found = map(list, shared[path[known]] if known < len(path) else ([0] * len(sides), []))
         for node in reversed(path[:known]):
-            tokens = node.depth * self._groups.hash_block_size
+            tokens = node.depth * self._group.hash_block_size
             for i, side in enumerate(sides):
                 if tokens % side.block_size == 0:
                     runs[i] = runs[i] + 1 if node.block_hash in self._held[i] else 0
-            if tokens % self._groups.unit == 0 and all(
+            if tokens % self._group.unit == 0 and all(
                 run >= min(side.tail, tokens // side.block_size) for run, side in zip(runs, sides, strict=True)
             ):
                 found.append(tokens)

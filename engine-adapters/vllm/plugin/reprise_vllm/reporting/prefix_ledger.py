@@ -6,18 +6,22 @@ from collections.abc import Iterable, Sequence
 class Node:
     """A cached block. It stands for a prefix of some prompts, named by the hash of all tokens up to its end."""
 
-    __slots__ = ("block_hash", "children", "depth", "is_cached", "parent", "reported", "requests")
+    __slots__ = ("block_hash", "children", "depth", "parent", "reported", "requests")
 
     def __init__(self, parent: "Node | None" = None, block_hash: bytes = b"") -> None:
         self.parent = parent
         self.block_hash = block_hash
         self.depth = parent.depth + 1 if parent else 0
-        self.is_cached = True
         self.children: set[Node] | None = None
         # requests whose longest cached prefix ends here
         self.requests: set[str] | None = None
         # which of those with this block was reported last, where that matters
         self.reported: str | None = None
+
+    def adopt(self, child: "Node") -> None:
+        if self.children is None:
+            self.children = set()
+        self.children.add(child)
 
 
 class PrefixLedger:
@@ -52,31 +56,36 @@ class PrefixLedger:
             child = nodes.get(block_hash)
             if child is None:
                 child = nodes[block_hash] = Node(node, block_hash)
-                _adopt(node, child)
+                node.adopt(child)
             elif child.parent is not node:
                 # the block before it was evicted alone and has been computed again
                 child.parent = node
-                _adopt(node, child)
+                node.adopt(child)
             node = child
         self.forget(request_id)
         if node is not self._root:
-            self._put(request_id, node)
+            self._places[request_id] = node
+            if node.requests is None:
+                node.requests = set()
+            node.requests.add(request_id)
 
     def lose(self, hashes: Iterable[bytes]) -> dict[str, int]:
         """Removes blocks that are no longer cached. Returns the affected requests and how many blocks each has left."""
-        lost = [node for block_hash in hashes if (node := self._nodes.pop(block_hash, None))]
-        for node in lost:
-            node.is_cached = False
-            node.parent.children.discard(node)
+        found = (node for block_hash in hashes if (node := self._nodes.pop(block_hash, None)))
         moved: dict[str, int] = {}
+        seen: set[Node] = set()
+        # the topmost first: blocks cached after a lost block are useless
+        lost = sorted(found, key=lambda node: node.depth)
         for node in lost:
-            if node.requests:
-                self._move_up(node, node, moved)
+            below = [] if node in seen else [node]
+            while below:
+                one = below.pop()
+                seen.add(one)
+                if one.requests:
+                    self._move(one, node.parent, moved)
+                below += one.children or ()
         for node in lost:
-            if node.children:
-                for below in _descendants(node):
-                    if below.requests:
-                        self._move_up(below, node, moved)
+            node.parent.children.discard(node)
         return moved
 
     def forget(self, request_id: str) -> None:
@@ -91,46 +100,16 @@ class PrefixLedger:
         self._nodes.clear()
         self._places.clear()
 
-    def _put(self, request_id: str, node: Node) -> None:
-        self._places[request_id] = node
-        if node.requests is None:
-            node.requests = set()
-        node.requests.add(request_id)
-
-    def _move_up(self, node: Node, evicted: Node, moved: dict[str, int]) -> None:
-        """Moves the requests at `node` up: from `evicted` on, nothing of them is cached."""
+    def _move(self, node: Node, target: Node, moved: dict[str, int]) -> None:
+        """Moves the requests at `node` up to `target`."""
         requests, node.requests = node.requests, None
-        target = above = evicted.parent
-        while above is not self._root:
-            # blocks cached after a lost block are useless, so go above the topmost lost block of the chain
-            if not above.is_cached:
-                target = above.parent
-            above = above.parent
-        for request_id in requests:
-            moved[request_id] = target.depth
-            if target is self._root:
-                del self._places[request_id]
-            else:
-                self._places[request_id] = target
+        moved |= dict.fromkeys(requests, target.depth)
         if target is self._root:
+            for request_id in requests:
+                del self._places[request_id]
             return
+        self._places |= dict.fromkeys(requests, target)
         if target.requests:
             target.requests |= requests
         else:
             target.requests = requests
-
-
-def _adopt(parent: Node, child: Node) -> None:
-    if parent.children is None:
-        parent.children = {child}
-    else:
-        parent.children.add(child)
-
-
-def _descendants(node: Node) -> Iterable[Node]:
-    below = list(node.children)
-    while below:
-        found = below.pop()
-        yield found
-        if found.children:
-            below.extend(found.children)

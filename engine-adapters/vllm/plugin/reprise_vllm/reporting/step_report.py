@@ -41,10 +41,10 @@ class StepTranslator:
     def __init__(self, group: WatchedGroup, has_random_suffix: bool) -> None:
         self._block_size = group.block_size
         self._has_random_suffix = has_random_suffix
-        self._suffix = group.key_of(b"")
-        self._checkpoints = CheckpointLedger(group.sides) if group.sides else None
+        self._suffix = group.suffix
+        self._checkpoints = CheckpointLedger(group) if group.sides else None
         self._ledger = self._checkpoints or PrefixLedger()
-        self._node_tokens = group.sides.hash_block_size if group.sides else group.block_size
+        self._node_tokens = group.hash_block_size if group.sides else group.block_size
 
     def translate(self, report: StepReport | tuple[Cleared]) -> Iterable[Change | Cleared]:
         if not isinstance(report, StepReport):

@@ -9,7 +9,6 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerM
 from reprise_reuse.costs import Costs
 from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.pieces import Check, Load, Move, Save
-from reprise_vllm.usage.figures import PageReport
 
 
 @dataclass(slots=True)
@@ -54,8 +53,8 @@ class WorkerReport(ReuseReport, KVConnectorWorkerMetadata):
     """faults that were contained, by what failed"""
     divergences: list[float] = field(default_factory=list)
     """of checked answers; from the first rank that reported any"""
-    pages: PageReport | None = None
-    """from the first rank that reported: ranks may choose different pages, but read equally many"""
+    pages: dict[str, list[int]] = field(default_factory=dict)
+    """figures of a step, by request; from the first rank: ranks may choose different pages, but read equally many"""
 
     @property
     def is_empty(self) -> bool:

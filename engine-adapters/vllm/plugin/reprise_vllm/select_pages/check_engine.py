@@ -8,7 +8,7 @@ import torch
 
 from reprise_pages.selectors import AttentionMass
 from reprise_settings import refuse
-from reprise_vllm.engine.supported import AS_COMPUTED
+from reprise_vllm.engine.supported import AS_COMPUTED, beyond_rows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -37,7 +37,6 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
     """Raises `NotSupportedError` if this engine cannot attend correctly over, or be given, a shorter list of pages."""
     from vllm.v1.kv_cache_interface import FullAttentionSpec
 
-    parallel, cache = config.parallel_config, config.cache_config
     impls = [layer.impl for layer in layers]
     reasons = {
         "attention that is not full attention over keys and values": type(spec) is not FullAttentionSpec,
@@ -50,14 +49,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
             getattr(impl, "kv_sharing_target_layer_name", None) is not None for impl in impls
         ),
         "layers of different shapes": len({(one.num_heads, one.num_kv_heads, one.head_size) for one in layers}) != 1,
-        "context parallelism": parallel.decode_context_parallel_size > 1
-        or getattr(parallel, "prefill_context_parallel_size", 1) > 1,
-        # they would write the same tables
-        "microbatches": parallel.use_ubatching,
-        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
-        "speculative decoding": config.speculative_config is not None,
-        "pooling models": config.model_config.runner_type == "pooling",
-        "a quantised KV cache": cache.cache_dtype not in AS_COMPUTED,
+        "a quantised KV cache": config.cache_config.cache_dtype not in AS_COMPUTED,
         "a choice in each layer with this attention backend": selector.per_layer
         and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
         # torch chooses by tensors of the sizes of each step
@@ -65,7 +57,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         and not isinstance(selector, AttentionMass)
         and has_full_graphs(config),
     }
-    refuse(reasons)
+    refuse(beyond_rows(config) | reasons)
 
 
 def shape_of(config: "VllmConfig", spec: "AttentionSpec", layer: Any) -> Shape:

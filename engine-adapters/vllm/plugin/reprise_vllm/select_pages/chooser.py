@@ -1,32 +1,82 @@
-"""Chooses the pages of a step: in each layer, or once for all layers."""
+"""Summarises the pages of sparse requests, and chooses those of a step: in each layer, or once for all layers."""
 
+from collections.abc import Sequence
 from logging import Logger
 from typing import Any
 
+import numpy as np
 import torch
 
 from reprise_pages.choice import always_listed, best_pages
 from reprise_pages.selectors import AttentionMass
+from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.select_pages.check_engine import Shape
 from reprise_vllm.select_pages.settings import PageSettings
-from reprise_vllm.select_pages.summaries import PageSummaries
 from reprise_vllm.select_pages.tables import KernelTables, SparseStep, Step
+
+_FEW_PAGES = 64
+"""so few that launches, not bytes, take the time on a GPU"""
 
 
 class PageChooser:
-    """The lists of all slots and layers, and what makes them."""
+    """
+    The summaries and the lists of all slots and layers, and what makes them.
+
+    A request's pages are summarised from the cache when it first becomes sparse, and later one by one as they fill. So
+    it does not matter what filled them (a prefix hit, a connector, a forward before a preemption), and nothing must be
+    undone.
+    """
 
     def __init__(
-        self, selector: Any, settings: PageSettings, shape: Shape, summaries: PageSummaries, tables: KernelTables,
+        self, selector: Any, settings: PageSettings, shape: Shape, layers: Sequence[Any], tables: KernelTables,
         device: torch.device, logger: Logger,
     ) -> None:  # fmt: skip
-        self._selector, self._settings, self._shape = selector, settings, shape
-        self._summaries, self._tables, self._logger = summaries, tables, logger
+        self._selector, self._settings, self._shape, self._layers = selector, settings, shape, layers
+        self._tables, self._logger = tables, logger
         self.goes_by_kernels = device.type == "cuda" and isinstance(selector, AttentionMass)
-        lists = len(summaries.values) if selector.per_layer else 1
+        numbers, slots = selector.numbers(shape.head_dim), settings.requests
+        # float32 [layers, slots, heads, numbers, pages], ready to multiply with queries
+        self._summaries = torch.zeros(len(layers), slots, shape.heads, numbers, shape.most_pages, device=device)
+        lists = len(layers) if selector.per_layer else 1
         # physical blocks of the chosen pages
         self.chosen = torch.zeros(lists, *tables.source.shape, dtype=torch.int32, device=device)
         self._for_kernels: Any = None
+        self._layout: PageLayout | None = None
+
+    @property
+    def layout(self) -> PageLayout:
+        """Where keys and values are in a page. Probed on first use, when the caches exist."""
+        if self._layout is None:
+            first = self._layers[0]
+            self._layout = PageLayout(first, first.kv_cache, first.kv_cache.shape[0], self._shape.page)
+        return self._layout
+
+    def summarise(self, slots: np.ndarray, begin: np.ndarray, end: np.ndarray, table: torch.Tensor) -> None:
+        """
+        Summarises pages [begin, end) (int64 [S] each) of the requests in these slots (int64 [S]).
+
+        table  [S, W]: their blocks
+        """
+        counts = end - begin
+        row = np.repeat(np.arange(len(slots)), counts)
+        # 0, 1, 2, … within each request
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        device = self._summaries.device
+        page = torch.from_numpy(np.repeat(begin, counts) + within).to(device)
+        slot = torch.from_numpy(np.repeat(slots, counts)).to(device)
+        blocks = table[torch.from_numpy(row).to(device), page].long()
+        if not self._summaries.numel():
+            return
+        first = page * self._shape.page
+        if device.type == "cuda" and len(blocks) <= _FEW_PAGES:
+            keys = torch.cat([self.layout.keys_of(layer.kv_cache, blocks) for layer in self._layers])
+            summaries = self._selector.summarise(keys, first.repeat(len(self._layers)))
+            of_layers = summaries.unflatten(0, (len(self._layers), -1))
+            self._summaries[:, slot, :, :, page] = of_layers.transpose(0, 1)
+            return
+        for layer, values in zip(self._layers, self._summaries, strict=True):
+            keys = self.layout.keys_of(layer.kv_cache, blocks)
+            values[slot, :, :, page] = self._selector.summarise(keys, first)
 
     def in_layer(self, step: Step, index: int, query: torch.Tensor) -> None:
         """
@@ -52,7 +102,7 @@ class PageChooser:
     def for_all_layers(self, step: SparseStep) -> None:
         """Chooses the requests' pages, and writes all lists."""
         if step.due:
-            summary = self._summaries.values.index_select(1, step.slots[: step.due])[..., : step.due_full]
+            summary = self._summaries.index_select(1, step.slots[: step.due])[..., : step.due_full]
             self._keep(step, 0, self._selector.scores(summary, self._ends(step), self._settings.recent))
         self._tables.write(step, self.chosen[0])
 
@@ -65,7 +115,7 @@ class PageChooser:
             if self._for_kernels is None:
                 self._for_kernels = Due(tables.where, tables.source, shape.most_pages, tables.due)
             choose_pages(
-                query.view(-1, shape.heads * shape.queries, shape.head_dim), self._summaries.values[index],
+                query.view(-1, shape.heads * shape.queries, shape.head_dim), self._summaries[index],
                 self._for_kernels, shape.page, shape.scale, settings.sinks, settings.recent, self.chosen[index],
                 tables.blocks, only_list=not (step.is_captured or step.due),
             )  # fmt: skip
@@ -76,7 +126,7 @@ class PageChooser:
 
     def _by_torch(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
         shape, only, due = self._shape, step.only, step.due
-        summaries = self._summaries.values[index]
+        summaries = self._summaries[index]
         if only is None:
             mine, summaries = query.index_select(0, step.queries[:due]), summaries.index_select(0, step.slots[:due])
         else:

@@ -1,13 +1,14 @@
 """The state shared by the builder, the layers and the logits processor of a worker process, by engine."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 from vllm.logger import init_logger
 
-from reprise_settings import NotSupportedError
+from reprise_settings import NotSupportedError, refuse
 from reprise_vllm.select_pages.settings import PageSettings, settings_of
 from reprise_vllm.select_pages.sparse_rows import SparseRows
 
@@ -28,9 +29,11 @@ class PageWorker:
     settings: PageSettings
     rows: SparseRows
     uncertain: "Uncertain | None" = None
-    selections: dict[tuple[str, ...], "PageSelection | None"] = field(default_factory=dict)
-    """by their layers; None if selection is not possible for them"""
+    layers: Sequence[str] = ()
+    """the names of those whose pages are selected"""
+    selection: "PageSelection | None" = None
     refusal: str | None = None
+    """why no pages can be selected"""
     has_processor: bool = False
     _taken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -38,8 +41,8 @@ class PageWorker:
         """Returns why no request can be sparse, or None if requests may be."""
         if self.refusal is not None:
             return "unsupported"
-        # no requests exist before the engine's caches do, so `selections` is filled by now
-        return next((one.refusal for one in self.selections.values() if one is not None and one.refusal), None)
+        # no requests exist before the engine's caches do, so there is a selection by now
+        return None if self.selection is None else self.selection.refusal
 
     def take_counts(self) -> Counter[tuple[str, str]]:
         """Returns what was counted since the last call."""
@@ -82,15 +85,15 @@ def begin_selection(
     worker = page_worker(config)
     if worker is None:
         return None
-    key = tuple(names)
-    if key not in worker.selections:
+    if worker.layers != names:
         try:
-            worker.selections[key] = _begin(worker, config, spec, names, torch.device(device))
+            refuse({"a model with several kinds of layers": worker.layers})
+            worker.layers = names
+            worker.selection = _begin(worker, config, spec, names, torch.device(device))
         except Exception as error:
-            worker.selections[key] = None
             worker.refusal = str(error) if isinstance(error, NotSupportedError) else f"a fault: {error}"
             logger.error("reprise: no pages are selected: %s", worker.refusal)
-    return worker.selections[key]
+    return worker.selection if worker.layers == names else None
 
 
 def _begin(
@@ -105,8 +108,6 @@ def _begin(
     settings = worker.settings
     if not worker.has_processor:
         raise NotSupportedError("vLLM has not loaded our logits processor, which reports the row of each request")
-    if worker.selections:
-        raise NotSupportedError("a model with several kinds of layers is not supported")
     check_private_answers()
     context = config.compilation_config.static_forward_context
     layers = [context[name] for name in names]

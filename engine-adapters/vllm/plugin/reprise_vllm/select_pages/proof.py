@@ -45,7 +45,7 @@ def prove(
         got = _attend(layer, query, ours, shape.heads)
         _compare(expected[index], got, f"all pages in layer {index} are not the whole context")
         if index in (0, len(layers) - 1):
-            keys, values = selection.summaries.layout.read(layer.kv_cache, blocks, 0, length)
+            keys, values = selection.chooser.layout.read(layer.kv_cache, blocks, 0, length)
             read = _attention(query.view(shape.heads, shape.queries, 1, -1), keys, values, layer.impl, shape.scale)
             _compare(read, expected[index], f"keys of layer {index} are not what its pages hold")
 

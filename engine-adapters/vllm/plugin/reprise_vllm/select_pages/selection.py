@@ -13,7 +13,6 @@ from reprise_vllm.select_pages.chooser import PageChooser
 from reprise_vllm.select_pages.proof import prove
 from reprise_vllm.select_pages.settings import LEAST_SAVING, PageSettings
 from reprise_vllm.select_pages.sparse_rows import NONE, SparseRows
-from reprise_vllm.select_pages.summaries import PageSummaries
 from reprise_vllm.select_pages.tables import STEP, KernelTables, Only, SparseStep, Step
 from reprise_vllm.select_pages.uncertainty import Uncertain
 
@@ -65,14 +64,11 @@ class PageSelection:
     def choose_by(self, selector: Any, settings: PageSettings) -> None:
         """Chooses pages with `selector` from now on. Call this only while no request is sparse."""
         self.selector, self.settings = selector, settings
-        slots = settings.requests
-        self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
-        self.tables = KernelTables(self.shape, slots, self._device)
+        self.tables = KernelTables(self.shape, settings.requests, self._device)
         self.chooser = PageChooser(
-            selector, settings, self.shape, self.summaries, self.tables, self._device, self._logger
+            selector, settings, self.shape, self.layers, self.tables, self._device, self._logger
         )  # fmt: skip
-
-    # ---- in the builder
+        self.in_layer = self.chooser.in_layer
 
     def metadata(self, common: "CommonAttentionMetadata", build: Any, *, is_captured: bool = False) -> Any:
         """
@@ -89,10 +85,15 @@ class PageSelection:
             return build(common)
         step = made = None
         try:
-            if self.refusal is None:
-                step = self._capture() if is_captured else self._begin(common, build)
-            if isinstance(step, SparseStep):
-                made = build(step.rewritten)
+            if self.refusal is None and is_captured:
+                if self.selector.per_layer:
+                    self.chooser.warm_up(self.layers[0].kv_cache.dtype)
+                step = Step(is_captured=True)
+            elif self.refusal is None:
+                if not self.is_proven:
+                    self._prove(common, build)
+                if (step := self.rewrite(common)) is not None:
+                    step.build, made = build, build(step.rewritten)
         except Exception as error:
             self.give_up("fault", error)
             step = made = None
@@ -101,19 +102,6 @@ class PageSelection:
         if step is not None and self.selector.per_layer:
             setattr(made, STEP, step)
         return made
-
-    def _capture(self) -> Step:
-        if self.selector.per_layer:
-            self.chooser.warm_up(self.layers[0].kv_cache.dtype)
-        return Step(is_captured=True)
-
-    def _begin(self, common: "CommonAttentionMetadata", build: Any) -> SparseStep | None:
-        if not self.is_proven:
-            self._prove(common, build)
-        step = self.rewrite(common)
-        if step is not None:
-            step.build = build
-        return step
 
     def _prove(self, common: "CommonAttentionMetadata", build: Any) -> None:
         """Runs the self-test if a request would be sparse. Leaves no trace of what it lists."""
@@ -129,9 +117,8 @@ class PageSelection:
             wrong = error
         self.rows.counts, self.rows.figures = counts, figures
         self.rows.listed[found.slots[row]] = 0
-        if wrong is None:
-            self.is_proven = True
-        else:
+        self.is_proven = wrong is None
+        if wrong is not None:
             self.give_up("self_test", wrong)
 
     def rewrite(self, common: "CommonAttentionMetadata", *, all_pages: bool = False) -> SparseStep | None:
@@ -143,7 +130,8 @@ class PageSelection:
         found = self._find(common, all_pages=all_pages)
         if found is None:
             return None
-        self._count_dense(found.slots[found.dense], found.lengths[found.dense])
+        dense = -(-found.lengths[found.dense] // self.shape.page)
+        self.rows.count(found.slots[found.dense], dense, dense, 0 * dense, 0 * dense)
         return self._rewrite(common, found, all_pages) if len(found.sparse) else None
 
     def _find(self, common: "CommonAttentionMetadata", *, all_pages: bool = False) -> "Found | None":
@@ -186,11 +174,11 @@ class PageSelection:
         slots, lengths, queries = found.slots[sparse], found.lengths[sparse], found.starts[sparse]
         full, total = (lengths - 1) // page, -(-lengths // page)
         shortened = tables.take(common)
-        places = self._to_device(np.stack([sparse, slots, queries]).astype(np.int64))
+        places = tables.on_device(np.stack([sparse, slots, queries]).astype(np.int64))
         source = tables.read(common.block_table_tensor, places[0])
         if filled.any():
-            of = slice(None) if filled.all() else self._to_device(filled.nonzero()[0])
-            self.summaries.add(slots[filled], rows.summed[slots[filled]], full[filled], source[of])
+            of = slice(None) if filled.all() else tables.on_device(filled.nonzero()[0])
+            self.chooser.summarise(slots[filled], rows.summed[slots[filled]], full[filled], source[of])
         rows.summed[slots] = full
         rows.age[slots] += 1
         ratio = np.ones(len(slots)) if all_pages else rows.ratio[slots]
@@ -200,7 +188,10 @@ class PageSelection:
         kept = listed + total - since
         where = np.stack([queries, slots, full * due, listed, sparse], 1).astype(np.int32)
         tables.shorten(where, int(due.sum()), since, total, places[0])
-        self._count(slots, due & (not all_pages), again, kept, total)
+        rows.count(slots, kept, total, due & (not all_pages), again)
+        rows.counts["pages_read", "listed"] += int(kept.sum())
+        rows.counts["pages_read", "all"] += int(total.sum())
+        rows.counts["pages_choices", "backtracks"] += int(again.sum())
         rows.counts["pages_choices", "made"] += int(due.sum())
         after = found.lengths.copy()
         after[sparse] -= (total - kept) * page
@@ -234,33 +225,9 @@ class PageSelection:
         again[filled] = self._uncertain.take_triggered(slots[filled])
         return new | again, again & ~new
 
-    def in_layer(self, step: Step, index: int, query: torch.Tensor) -> None:
-        """Has this layer's pages chosen and listed: `PageChooser.in_layer`."""
-        self.chooser.in_layer(step, index, query)
-
-    # ---- faults and counts
-
     def give_up(self, reason: str, error: BaseException | None = None) -> None:
         """Stops selecting for good. The engine continues as stock."""
         self.refusal = reason
         self.rows.counts["pages_refused", reason] += 1
         self.rows.forget_figures()
         self._logger.error("reprise: no pages are selected any more: %s", reason, exc_info=error)
-
-    def _count(
-        self, slots: np.ndarray, due: np.ndarray, again: np.ndarray, kept: np.ndarray, total: np.ndarray
-    ) -> None:
-        counts = self.rows.counts
-        counts["pages_read", "listed"] += int(kept.sum())
-        counts["pages_read", "all"] += int(total.sum())
-        counts["pages_choices", "backtracks"] += int(again.sum())
-        self.rows.figures[slots] += np.stack([kept, total, due, again], 1)
-
-    def _count_dense(self, slots: np.ndarray, lengths: np.ndarray) -> None:
-        """Counts decode steps of requests with a slot that still read all their pages."""
-        total = -(-lengths // self.shape.page)
-        none = np.zeros_like(total)
-        self.rows.figures[slots] += np.stack([total, total, none, none], 1)
-
-    def _to_device(self, values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(values).to(self._device, non_blocking=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reprise_vllm.usage.figures import FIGURES, UNKNOWN, PageReport
+from reprise_vllm.usage.figures import FIGURES, UNKNOWN
 
 NONE = -1
 _UNSEEN_STEPS = 256
@@ -37,9 +37,8 @@ class SparseRows:
         self.age = np.zeros(slots, dtype=np.int64)
         """steps since the list was made"""
         self.figures = np.zeros((slots, len(FIGURES)), dtype=np.int64)
-        """what was counted since the request got its slot"""
-        self._named: tuple[tuple[str, int] | None, ...] = (None,) * slots
-        self._stays = 0
+        """what was counted for each request since the last report"""
+        self._names: list[str | None] = [None] * slots
         self.counts: Counter[tuple[str, str]] = Counter()
         """by (what, kind), since the start"""
 
@@ -63,8 +62,7 @@ class SparseRows:
         self._slot_of[holder], self._holder_of[slot], self._seen[slot] = slot, holder, self._step
         self.ratio[slot] = ratio
         self.summed[slot] = self.listed[slot] = self.chosen_at[slot] = self.age[slot] = 0
-        self._stays += 1
-        self._name(slot, None if name is None else (name, self._stays))
+        self.figures[slot], self._names[slot] = 0, name
         return slot
 
     def follow(self, update: Any, add: Callable[..., None]) -> None:
@@ -82,7 +80,7 @@ class SparseRows:
         if slot != NONE:
             self._slot_of[holder] = self._holder_of[slot] = NONE
             self._free.append(int(slot))
-            self._name(int(slot), None)
+            self._names[slot] = None
 
     def move(self, one: int, two: int, *, is_swap: bool) -> None:
         """Moves the request at `one` to `two`. A request at `two` is removed, or moved to `one` if `is_swap`."""
@@ -101,12 +99,19 @@ class SparseRows:
         self._seen[slots[slots != NONE]] = self._step
         return slots
 
-    def report(self) -> PageReport | None:
-        """Returns what was counted for the requests with slots, or None if there are none."""
-        return PageReport(self._named, self.figures.copy()) if len(self) else None
+    def count(self, slots: np.ndarray, *figures: np.ndarray) -> None:
+        """Adds figures (int64 [S] each, in the order of `FIGURES`) of the requests in these slots (int64 [S])."""
+        self.figures[slots] += np.stack(figures, 1)
+
+    def take_figures(self) -> dict[str, list[int]]:
+        """Returns what was counted for requests with slots since the last call, by request."""
+        named = zip(self._names, self.figures.tolist(), strict=True)
+        counted = {name: figures for name, figures in named if name is not None and any(figures)}
+        self.figures[:] = 0
+        return counted
 
     def forget_figures(self) -> None:
-        """Marks the figures of all requests with slots as unknown."""
+        """Has the figures of all requests with slots be unknown."""
         self.figures[:] = UNKNOWN
 
     def sampling(self, holders: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -117,10 +122,6 @@ class SparseRows:
         slots = self._slot_of[np.asarray(holders)]
         places = np.flatnonzero((slots != NONE) & (self.listed[slots] > 0))
         return places, slots[places]
-
-    def _name(self, slot: int, holder: tuple[str, int] | None) -> None:
-        self.figures[slot] = 0
-        self._named = (*self._named[:slot], holder, *self._named[slot + 1 :])
 
     def _take_abandoned(self) -> int | None:
         """

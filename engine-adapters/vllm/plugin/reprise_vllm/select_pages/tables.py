@@ -122,13 +122,13 @@ class KernelTables:
         """
         numbers = np.zeros(self._numbers.shape, dtype=np.int32)
         numbers[: where.size], numbers[-1] = where.ravel(), due
-        self._numbers.copy_(self._on_device(numbers))
+        self._numbers.copy_(self.on_device(numbers))
         listed = where[:, 3].astype(np.int64)
         tails = total - since
         # shorter tails repeat their last page
         place = np.minimum(np.arange(tails.max()), tails[:, None] - 1)
         left_out = ((total - listed - tails) * self._page)[:, None]
-        moved = self._on_device(np.concatenate([-left_out, listed[:, None] + place, since[:, None] + place], 1))
+        moved = self.on_device(np.concatenate([-left_out, listed[:, None] + place, since[:, None] + place], 1))
         to, of = moved[:, 1:].tensor_split(2, 1)
         self.lengths.index_add_(0, rows, moved[:, 0].int())
         self.blocks[rows[:, None], to] = self.source[: len(rows)].gather(1, of)
@@ -144,5 +144,6 @@ class KernelTables:
         lists = chosen.index_select(0, step.slots)[:, :most]
         self.blocks[step.rows, :most] = torch.where(is_listed, lists, self.blocks[step.rows, :most])
 
-    def _on_device(self, values: np.ndarray) -> torch.Tensor:
+    def on_device(self, values: np.ndarray) -> torch.Tensor:
+        """Returns a copy, for which the host does not wait."""
         return torch.from_numpy(values).to(self._device, non_blocking=True)

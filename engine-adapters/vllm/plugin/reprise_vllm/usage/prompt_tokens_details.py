@@ -34,23 +34,22 @@ def prefill_stats(prompt: int, begin: int, exact: int, reused: int) -> PrefillSt
 class CachedTokens(int):
     """The number of exactly cached tokens, with the number of reused tokens and, at the end, all other figures."""
 
-    reused: int
     figures: dict[str, int]
+    """by their names in usage"""
 
     def __new__(cls, exact: int, reused: int = 0) -> "CachedTokens":
         made = super().__new__(cls, exact)
-        made.reused, made.figures = reused, {}
+        made.figures = {"reused_tokens": reused} if reused > 0 else {}
         return made
 
     def __bool__(self) -> bool:
         # `cached or 0` must yield this object if it has something to report
-        return int(self) > 0 or self.reused > 0 or bool(self.figures)
+        return int(self) > 0 or bool(self.figures)
 
     @property
     def details(self) -> dict[str, int]:
         """The members to add to usage."""
-        reused = {"reused_tokens": self.reused} if self.reused > 0 else {}
-        return {"cached_tokens": int(self), **reused, **self.figures}
+        return {"cached_tokens": int(self), **self.figures}
 
 
 def report_in_usage() -> None:
@@ -77,12 +76,12 @@ def _marking(process: Callable[..., Any]) -> Callable[..., Any]:
             cached = None if state is None else state.num_cached_tokens
             if stats is not None:
                 reused = stats.num_prompt_tokens - stats.num_computed_tokens - stats.num_cached_tokens
-                cached = stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, max(0, reused))
+                cached = stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, reused)
             figures, output.kv_transfer_params = take_figures(output.kv_transfer_params)
             if figures and isinstance(cached, CachedTokens):
                 # several samples (`n`) share one usage: that of a prompt
                 is_alone = state is not None and state.parent_req is None
-                cached.figures = figures if is_alone else of_prompt(figures)
+                cached.figures |= figures if is_alone else of_prompt(figures)
         return process(self, engine_core_outputs, *arguments, **named)
 
     process_outputs.is_reprises = True

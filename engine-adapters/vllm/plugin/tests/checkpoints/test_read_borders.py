@@ -2,9 +2,12 @@
 
 import json
 import logging
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_config import make_connector
 from vllm.sampling_params import SamplingParams
 from vllm.v1.request import Request
 
@@ -17,7 +20,7 @@ UNIT, PROMPT = 160, 1850
 @pytest.fixture
 def borders() -> Borders:
     kinds = LayerKinds(unit=UNIT, kinds=["state"], room_tokens=480, windows=[])
-    return Borders(kinds, logging.getLogger("borders"))
+    return Borders(kinds, logging.getLogger("borders"), Counter())
 
 
 def request_with(params: Any, name: str = "r-1") -> Request:
@@ -42,21 +45,21 @@ MALFORMED = [
 @pytest.mark.parametrize("named", MALFORMED, ids=json.dumps)
 def test_malformed_borders_are_counted_and_ignored(borders: Borders, named: Any) -> None:
     borders.place(ask(borders, named), 0)
-    assert borders.counts == {"malformed": 1}
+    assert borders._counts == {"borders/malformed": 1}
     assert borders._wanted == borders._ahead == {}
 
 
 @pytest.mark.parametrize("key", [None, "", "0123456789abcdef", 7, ["key"]], ids=json.dumps)
 def test_borders_of_another_sender_than_the_proxy_are_counted_and_ignored(borders: Borders, key: Any) -> None:
     ask(borders, [850], key=key)
-    assert borders.counts == {"foreign": 1}
+    assert borders._counts == {"borders/foreign": 1}
     assert borders._wanted == {}
 
 
 @pytest.mark.parametrize("params", [None, {}, [], {"reprise": None}, {"reprise": "off"}, {"reprise": {"reuse": "off"}}])
 def test_a_request_without_borders_leaves_nothing(borders: Borders, params: Any) -> None:
     borders.begin(request_with(params))
-    assert borders.counts == borders._wanted == {}
+    assert borders._counts == borders._wanted == {}
 
 
 def test_a_state_is_kept_at_one_border_after_the_other(borders: Borders) -> None:
@@ -93,11 +96,13 @@ def test_a_junction_that_vllm_has_detected_is_one_of_them(borders: Borders) -> N
     assert borders._wanted == borders._ahead == {}
 
 
-def test_counts_go_into_vllms_metrics_once(borders: Borders) -> None:
+def test_counts_go_into_vllms_metrics_once(borders: Borders, folder: Path) -> None:
+    connector = make_connector(folder)
+    borders._counts = connector._counts
     ask(borders, [850])
     ask(borders, [1])
-    assert borders.add_counts(None).data == {"borders/set": 1, "borders/malformed": 1}
-    assert borders.add_counts(None) is None
+    assert connector.get_kv_connector_stats().data == {"borders/set": 1, "borders/malformed": 1}
+    assert connector.get_kv_connector_stats() is None
 
 
 def test_a_fault_ends_borders_and_not_the_engine(borders: Borders) -> None:
@@ -110,9 +115,9 @@ def test_a_fault_ends_borders_and_not_the_engine(borders: Borders) -> None:
 
 
 def test_where_no_border_can_be_set_nothing_is_read() -> None:
-    borders = Borders(None, logging.getLogger("borders"))
+    borders = Borders(None, logging.getLogger("borders"), Counter())
     request = request_with({"reprise": {"borders": [850], "key": None}})
     borders.begin(request)
     borders.place(request, 0)
     assert borders.facts is None
-    assert borders.counts == borders._wanted == {}
+    assert borders._counts == borders._wanted == {}

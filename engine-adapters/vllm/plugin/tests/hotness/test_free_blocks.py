@@ -13,7 +13,7 @@ from reprise_vllm.reuse.scheduler.page_tier import next_blocks
 def test_the_blocks_that_are_told_are_those_that_are_handed_out(is_hot):
     chance, pool = random.Random(1), BlockPool(40, enable_caching=True, hash_block_size=16)
     if is_hot:
-        pool.free_block_queue = HotFreeQueue.take_over(
+        pool.free_block_queue = HotFreeQueue(
             pool.free_block_queue, lambda block: block.block_id % 3, pool.num_gpu_blocks
         )
     held = []

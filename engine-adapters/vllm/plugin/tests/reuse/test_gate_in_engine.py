@@ -36,10 +36,9 @@ def collected(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> ReuseSt
     engine.reuse.costs = engine.worker.costs = EVEN
     collected, take = ReuseStats({}), engine.reuse.observations.take
 
-    def take_stats() -> ReuseStats | None:
+    def take_stats() -> ReuseStats:
         stats = take()
-        if stats is not None:
-            collected.aggregate(stats)
+        collected.aggregate(stats)
         return stats
 
     monkeypatch.setattr(engine.reuse.observations, "take", take_stats)

@@ -70,7 +70,7 @@ def test_a_fault_in_a_middle_layer_is_served_by_stock_metadata(engine, monkeypat
 
 
 def keys_of_another_block(engine: PagesEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = engine.selection.summaries.layout
+    layout = engine.selection.chooser.layout
     read = layout.read
     monkeypatch.setattr(layout, "read", lambda cache, blocks, begin, end: read(cache, blocks.roll(1), begin, end))
 

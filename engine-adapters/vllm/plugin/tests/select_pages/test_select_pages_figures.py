@@ -1,6 +1,7 @@
 """Pages read for each request are reported with its usage: in a batch, next to dense rows, and in streams."""
 
 from collections.abc import Iterator
+from logging import getLogger
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,15 +12,22 @@ from hypothesis import strategies as st
 from pages_engine import BLOCK, PagesEngine, prompt
 from reuse_model import make_model
 
+from reprise_vllm.select_pages.page_scheduler import PageScheduler
+from reprise_vllm.select_pages.settings import PageSettings
 from reprise_vllm.select_pages.sparse_rows import SparseRows
-from reprise_vllm.usage.figures import FIGURES, NAMED, PAGE_FIGURES, RECOMPUTED, RequestFigures, of_prompt, take_figures
+from reprise_vllm.usage.figures import FIGURES, NAMED, PAGE_FIGURES, RECOMPUTED, of_prompt, take_figures
 from reprise_vllm.usage.prompt_tokens_details import CachedTokens, report_in_usage
 
 NAMES, SLOTS = 4, 2
 
 
 def request(name: str, **asked: Any) -> Any:
-    return SimpleNamespace(request_id=name, sampling_params=SimpleNamespace(extra_args=asked or {"reprise_pages": 0.5}))
+    sampling = SimpleNamespace(extra_args=asked or {"reprise_pages": 0.5})
+    return SimpleNamespace(request_id=name, sampling_params=sampling, num_prompt_tokens=9, _block_hasher=None)
+
+
+def page_scheduler() -> PageScheduler:
+    return PageScheduler(PageSettings(), getLogger("test"))
 
 
 actions = st.lists(
@@ -38,7 +46,7 @@ actions = st.lists(
 @example([("add", 0), ("add", 1), ("end", 0), ("preempt", 1), ("add", 1), ("end", 1)])
 def test_figures_are_added_up_over_all_stays_of_a_request(done):
     """Each name stands for a batch row. A request that ends gets its figures from the report of its own last step."""
-    rows, book = SparseRows(SLOTS, NAMES), RequestFigures()
+    rows, book = SparseRows(SLOTS, NAMES), page_scheduler()
     ended, counted, number = [], {}, dict.fromkeys(range(NAMES), 0)
 
     def name(place: int) -> str:
@@ -61,43 +69,44 @@ def test_figures_are_added_up_over_all_stays_of_a_request(done):
             rows.remove(value)
         elif what == "step":
             count(value)
-            book.heard(rows.report())
+            book.heard(rows.take_figures())
         elif what == "end" and name(value) in counted:
             # its last step: vLLM ends the request first, and then delivers the report
             count(1)
             figures = book.finished(request(name(value)))[PAGE_FIGURES]
-            book.heard(rows.report())
+            book.heard(rows.take_figures())
             ended.append((name(value), figures))
             rows.remove(value)
             number[value] += 1
     for one, figures in ended:
         total = counted[one]
-        assert [figures[0], figures[1]] == [total, 2 * total] if total else figures == []
-    assert set(book._before) <= {name(place) for place in range(NAMES)} and not book._ended
+        assert [figures[0], figures[1]] == [total, 2 * total]
+    assert set(book._figures) <= {name(place) for place in range(NAMES)} and not book._ended
 
 
 def test_of_what_a_fault_ended_nothing_is_told():
-    rows, book = SparseRows(SLOTS, NAMES), RequestFigures()
+    rows, book = SparseRows(SLOTS, NAMES), page_scheduler()
     book.begin(request("one"))
     rows.add(0, 0.5, "one")
     rows.figures[:] += 5
-    book.heard(rows.report())
+    book.heard(rows.take_figures())
     rows.forget_figures()
     figures = book.finished(request("one"))
-    book.heard(rows.report())
-    assert figures == {PAGE_FIGURES: []} and take_figures(figures) == ({}, None)
+    book.heard(rows.take_figures())
+    assert take_figures(figures) == ({}, None)
 
 
 def test_of_requests_that_do_not_ask_nothing_is_kept():
-    book = RequestFigures()
+    book = page_scheduler()
     asked = request("one", other=1)
     book.begin(asked)
-    assert book.finished(asked) is None and asked.sampling_params.extra_args == {"other": 1}
+    assert book.finished(asked) == {} and asked.sampling_params.extra_args == {"other": 1}
 
 
 def test_what_others_tell_by_the_same_way_goes_on():
     params = {PAGE_FIGURES: [1, 2, 3, 4], "theirs": 5}
     assert take_figures(params) == (dict(zip(FIGURES, [1, 2, 3, 4], strict=True)), {"theirs": 5})
+    assert take_figures({PAGE_FIGURES: [0, 0, 0, 0]}) == ({}, None)
     assert take_figures({"theirs": 5}) == ({}, {"theirs": 5}) and take_figures(None) == ({}, None)
     assert take_figures({RECOMPUTED: 9}) == ({"recomputed_tokens": 9}, None)
     assert of_prompt({"recomputed_tokens": 9, "all_pages": 3}) == {"recomputed_tokens": 9}
@@ -108,7 +117,7 @@ def test_tokens_that_were_cached_are_a_number_that_can_be_copied():
     import pickle
 
     cached = CachedTokens(7, 2)
-    cached.figures = {"all_pages": 3}
+    cached.figures |= {"all_pages": 3}
     for one in (copy.deepcopy(cached), pickle.loads(pickle.dumps(cached))):
         assert one == 7 and one.details == {"cached_tokens": 7, "reused_tokens": 2, "all_pages": 3}
     assert not CachedTokens(0) and CachedTokens(0).details == {"cached_tokens": 0}
@@ -150,7 +159,7 @@ def test_a_batch_is_told_request_by_request(engine):
         assert one["page_choices"] == -(-len(steps) // 2) and one["page_backtracks"] == 0
         least = max(ratio * one["all_pages"], 4 * len(steps))
         assert least - len(steps) <= one["listed_pages"] <= least + 2 * len(steps)
-    assert not engine.core.scheduler.connector._pages._before
+    assert not engine.core.scheduler.connector._pages._figures
 
 
 def test_dense_steps_of_a_request_count_as_read(engine):

@@ -119,7 +119,7 @@ def on_gpu(monkeypatch: Any, gpu: str, layers: int) -> tuple[Decoding, list[str]
         layer = decoding.layers[0]
         cache = torch.zeros(layer.kv_cache.shape)
         layout = PageLayout(layer, cache, len(cache), decoding.selection.shape.page)
-    decoding.selection.summaries._layout = layout
+    decoding.selection.chooser._layout = layout
     decoding.selection.is_proven = True
     monkeypatch.setattr(decoding, "forward", lambda metadata: None)
     return decoding, launched

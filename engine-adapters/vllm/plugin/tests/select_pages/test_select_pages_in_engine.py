@@ -111,7 +111,7 @@ def masked_attention(
     shorter = int(step.rewritten.seq_lens_cpu_upper_bound[row])
     listed = set(table[: -(-shorter // shape.page)].tolist())
     blocks = selection.tables.source[place, :pages].long()
-    keys, values = selection.summaries.layout.read(selection.layers[index].kv_cache, blocks, 0, length)
+    keys, values = selection.chooser.layout.read(selection.layers[index].kv_cache, blocks, 0, length)
     kept = torch.tensor([int(block) in listed for block in blocks]).repeat_interleave(shape.page)[:length]
     assert int(kept.sum()) == shorter
     mine = query[int(step.queries[place])].double().view(shape.heads, shape.queries, 1, shape.head_dim)

@@ -62,15 +62,11 @@ class Observations:
         if asked.is_counted:
             self._count_tokens(asked, exact=asked.exact, reused=asked.reused, recomputed=asked.recomputed)
 
-    def take(self) -> ReuseStats | None:
-        """Returns counts and lists of values since the last call, or None if there are none."""
+    def take(self) -> ReuseStats:
+        """Returns counts and lists of values since the last call."""
         fresh, values = self.counts - self._taken, self._values
-        if fresh:
-            self._taken = self.counts.copy()
-        self._values = {}
-        return (
-            ReuseStats({"/".join(name): one for name, one in {**fresh, **values}.items()}) if fresh or values else None
-        )
+        self._taken, self._values = self.counts.copy(), {}
+        return ReuseStats({"/".join(name): one for name, one in {**fresh, **values}.items()})
 
     def _count_tokens(self, asked: Asked, **by_kind: int) -> None:
         cold = asked.request.num_prompt_tokens - sum(by_kind.values())

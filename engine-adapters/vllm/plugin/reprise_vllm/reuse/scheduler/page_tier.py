@@ -1,6 +1,7 @@
 """The scheduler's side of segments that are kept in the engine's own pages."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,16 +55,24 @@ class PageTier:
         size = self._block_size
         return cache_slots(blocks, length // size * size if self._pool is not None else 0, size)
 
-    def bring(self, segment: Segment) -> bool:
-        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
-        return self._bring(segment, segment.pages)
+    def bring(self, segment: Segment, pages: np.ndarray | None = None) -> bool:
+        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room.
+
+        pages  those that it has just left; None: it is still there
+        """
+        pages, is_copied = segment.pages if pages is None else pages, segment.slots is not None
+        if not self._catalogue.bring(segment):
+            return False
+        if not is_copied:
+            self._moves.append(_move_of(segment, pages))
+        return True
 
     def take_moves(self) -> list[Move]:
         """Returns what workers must copy before the step's forward overwrites the pages that were handed out."""
         leaving, self._leaving = self._leaving, []
         for segment, pages in leaving:
             is_only_there = segment.slots is None and self._catalogue.get(segment.name) is segment
-            if is_only_there and not (self._is_taken(segment) and self._bring(segment, pages)):
+            if is_only_there and not (self._is_taken(segment) and self.bring(segment, pages)):
                 self._catalogue.drop(segment)
         moves, self._moves = self._moves, []
         return moves
@@ -92,14 +101,6 @@ class PageTier:
     def _is_taken(self, segment: Segment) -> bool:
         return self._takes_all or self._catalogue.is_repeated(segment)
 
-    def _bring(self, segment: Segment, pages: np.ndarray) -> bool:
-        is_copied = segment.slots is not None
-        if not self._catalogue.bring(segment):
-            return False
-        if not is_copied:
-            self._moves.append(_move_of(segment, pages))
-        return True
-
     def _block_evicted(self, block: "KVCacheBlock") -> None:
         self._handed_out += 1
         self._leaving += self._catalogue.vacate(block.block_id)
@@ -112,16 +113,9 @@ class PageTier:
 
 
 def next_blocks(pool: "BlockPool | None", count: int) -> Iterator[int]:
-    """Yields the ids of the free blocks that vLLM hands out next, `count` at most; none without a pool."""
-    if pool is None:
-        return
-    queue = pool.free_block_queue
-    block, end = queue.fake_free_list_head.next_free_block, queue.fake_free_list_tail
-    for _ in range(count):
-        if block is None or block is end:
-            return
-        yield block.block_id
-        block = block.next_free_block
+    """Returns the ids of the free blocks that vLLM hands out next, `count` at most; none without a pool."""
+    free = () if pool is None else pool.free_block_queue.iter_blocks_after(None)
+    return (block.block_id for block in islice(free, count))
 
 
 def _move_of(segment: Segment, pages: np.ndarray) -> Move:

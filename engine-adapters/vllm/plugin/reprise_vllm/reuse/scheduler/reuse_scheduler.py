@@ -17,10 +17,9 @@ from reprise_reuse.prompts.users import may_reuse
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found
 from reprise_settings.reuse_settings import ReuseSettings
-from reprise_vllm.engine.cache_resets import before_resets, free_loading, is_running
 from reprise_vllm.engine.contained import contained
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
-from reprise_vllm.engine.window_blocks import WindowBlocks
+from reprise_vllm.engine.request_blocks import WindowBlocks, before_resets, free_loading, is_running
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked, Limits, delays_others, prompt_of

@@ -6,14 +6,13 @@ from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.device import Clock, SideStream
 from reprise_reuse.disk.disk_tier import DiskTier
-from reprise_reuse.host_store import HostStore, RowShape
-from reprise_reuse.pieces import Load, Move
+from reprise_reuse.host_store import HostStore, slots_in
+from reprise_reuse.pieces import Load, Move, Piece
 from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
@@ -50,8 +49,7 @@ class ReuseWorker:
 
     def __init__(
         self, config: "VllmConfig", groups: LayerGroups, blocks: int, caches: dict[str, torch.Tensor],
-        parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None,
-        remote: RemoteTier | None, logger: Logger,
+        parts: ModelParts, settings: ReuseSettings, disk: DiskTier | None, remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
@@ -68,10 +66,11 @@ class ReuseWorker:
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
             config.parallel_config.tensor_parallel_size, sights,
         )  # fmt: skip
-        shape = RowShape(len(layers), first.num_kv_heads, first.head_size, layout.computed, settings.host_dtype)
+        shape = groups.row_shape(config.model_config.dtype, settings.host_dtype)
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
         exact = rotations_of(parts.rotaries, KeyRotation, self.device)
-        self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")
+        slots = slots_in(settings.host_bytes, shape)
+        self.store = HostStore(slots, shape, exact, pinned=self.device.type == "cuda")
         self.stored = StoredRows(
             layers, caches, layout, blocks, rotation, self.store, [sight.group for sight in sights]
         )  # fmt: skip
@@ -102,7 +101,7 @@ class ReuseWorker:
             self._loaded.add(opened.load.request_id)
         if step.loads:
             # of copies that loads may read now
-            self._lose_changed()
+            self._lose(self._moving.take_changed())
         with self._or_lose(step.moves):
             self._moving.begin(step)
         # vLLM calls `begin_step` only after the step's forward, which may overwrite what they need
@@ -154,17 +153,12 @@ class ReuseWorker:
             self._is_compared = True
             refuse_unless_like_engine(self, step.saves[0], self._logger)
         for save in step.saves:
-            # vLLM computes again what a load of this step could not fill
-            is_there = not self.failed.touch(save.blocks[0])
-            try:
-                if is_there:
-                    self.stored.save(save)
-            except Exception:
-                self._faults.happened("storing", "segments were not stored", self.report)
-                is_there = False
-            if not is_there:
-                for piece in save.pieces:
-                    self._lose(piece.slots, piece.owner)
+            if self.failed.touch(save.blocks[0]):
+                # vLLM computes again what a load of this step could not fill
+                self._lose(save.pieces)
+                continue
+            with self._or_lose(save.pieces):
+                self.stored.save(save)
         for check in step.checks:
             report_check(self, check, self._faults)
         self.tiers.write(step, step.remote)
@@ -217,11 +211,7 @@ class ReuseWorker:
         unread, self._unread = self._unread, []
         for opened in unread:
             self._do_without(opened, opened.changed_owners())
-        self._lose_changed()
-
-    def _lose_changed(self) -> None:
-        for move in self._moving.take_changed():
-            self._lose(move.slots, move.owner)
+        self._lose(self._moving.take_changed())
 
     def _do_without(self, opened: OpenLoad, owners: set[int]) -> None:
         """Reports segments of a load that are lost, if there are any."""
@@ -230,19 +220,19 @@ class ReuseWorker:
             self._leave_to_engine(opened)
 
     @contextmanager
-    def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
-        """After a fault, marks the segments of these moves as lost, so that nothing uses them."""
+    def _or_lose(self, rows: Sequence[Move | Piece]) -> Iterator[None]:
+        """After a fault, marks the segments of these rows as lost, so that nothing uses them."""
         try:
             yield
         except Exception:
             self._faults.happened("storing", "segments were not stored", self.report)
-            for move in moves:
-                self._lose(move.slots, move.owner)
+            self._lose(rows)
 
-    def _lose(self, slots: np.ndarray | None, owner: int) -> None:
-        if slots is not None:
-            self.store.forget(torch.from_numpy(slots), owner)
-        self.report.lost.add(owner)
+    def _lose(self, rows: Sequence[Move | Piece]) -> None:
+        for one in rows:
+            if one.slots is not None:
+                self.store.forget(torch.from_numpy(one.slots), one.owner)
+            self.report.lost.add(one.owner)
 
     def _choose(self, opened: Sequence[OpenLoad]) -> None:
         """Chooses the rows to compute, of all loads in one pass."""

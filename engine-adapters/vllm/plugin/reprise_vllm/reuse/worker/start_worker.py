@@ -8,7 +8,6 @@ import torch
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
-from reprise_reuse.host_store import slots_in
 from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.start import measure_costs
 from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
@@ -70,7 +69,4 @@ def _create(
         )
         fingerprint = partial(fingerprint_of, parts.model, config.model_config.hf_config.to_dict(), *facts)
         disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
-    slots = slots_in(settings.host_bytes, groups.row_shape(config.model_config.dtype, settings.host_dtype))
-    return ReuseWorker(
-        config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, remote, logger
-    )  # fmt: skip
+    return ReuseWorker(config, groups, cache_config.num_blocks, caches, parts, settings, disk, remote, logger)

@@ -1,14 +1,17 @@
-"""Keeps the blocks of layers with windows while reuse fills and reads them: vLLM gives them back behind the window."""
+"""What reuse changes of vLLM's blocks: those of windows are kept for it, and those of loads freed before a reset."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
+
+from vllm.v1.request import RequestStatus
 
 from reprise_settings import NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.v1.core.kv_cache_manager import KVCacheManager
     from vllm.v1.core.single_type_kv_cache_manager import SingleTypeKVCacheManager
+    from vllm.v1.request import Request
 
 _OF_A_REQUEST = (
     "get_num_blocks_to_allocate", "add_local_computed_blocks", "allocate_external_computed_blocks",
@@ -85,3 +88,31 @@ class WindowBlocks:
         manager.get_num_skipped_tokens = get_num_skipped_tokens
         for name in _OF_A_REQUEST:
             setattr(manager, name, for_request(getattr(manager, name)))
+
+
+def before_resets(manager: "KVCacheManager", prepare: Callable[[], None]) -> None:
+    """Has `prepare` run before each reset of a prefix cache. vLLM calls no connector before it."""
+    reset = manager.reset_prefix_cache
+
+    def reset_prefix_cache() -> bool:
+        prepare()
+        return reset()
+
+    manager.reset_prefix_cache = reset_prefix_cache
+
+
+def is_running(requests: Iterable["Request"]) -> bool:
+    """Whether any of these requests is running: then vLLM resets nothing."""
+    return any(request.status == RequestStatus.RUNNING for request in requests)
+
+
+def free_loading(manager: "KVCacheManager", request: "Request") -> bool:
+    """Takes the blocks of a request away if it holds them only for a load of several steps; returns whether it did.
+
+    Once its load is reported as ended, it is scheduled anew.
+    """
+    if request.status != RequestStatus.WAITING_FOR_REMOTE_KVS:
+        return False
+    manager.free(request)
+    request.num_computed_tokens = 0
+    return True
