@@ -45,14 +45,8 @@ class WorkerReport(ReuseReport, KVConnectorWorkerMetadata):
     """ranks whose self-test has passed since"""
     costs: Costs | None = None
     """what was measured at the start; all ranks report the same"""
-    refusals: list[str] = field(default_factory=list)
-    """why ranks do not reuse, or stopped reusing"""
     missed: Counter[str] = field(default_factory=Counter)
     """rows of claims, by request, that were missing or left to vLLM; of several ranks, the most"""
-    faults: Counter[str] = field(default_factory=Counter)
-    """faults that were contained, by what failed"""
-    divergences: list[float] = field(default_factory=list)
-    """of checked answers; from the first rank that reported any"""
     pages: dict[str, list[int]] = field(default_factory=dict)
     """figures of a step, by request; from the first rank: ranks may choose different pages, but read equally many"""
 
