@@ -129,7 +129,7 @@ export function findLastEnd(last: LastBlock): { readonly block: number; readonly
   const end = cutAt(last, limit)
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === label.end) return undefined
-  if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  if (opening?.sign && text.endsWith(opening.sign, end)) return undefined
   const isTorn = isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || holdsLoneRule(last, end)
   return isTorn ? undefined : { block: end, list: ending.listEnd ?? end }
 }
@@ -289,7 +289,7 @@ function cutAt({ marks, interior, label, openingRule }: LastBlock, limit: number
   const isOutside = rule !== undefined && (rule.text === openingRule || !interior.endsInRule)
   const bodyEnd = isOutside ? rule.bodyEnd : end
   // a line that closes every block is no end of the list
-  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(marks, label.end, bodyEnd)
+  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(text, label.end, bodyEnd)
 }
 
 /** Returns whether only this block holds a rule, which may divide it from the prompt. */
