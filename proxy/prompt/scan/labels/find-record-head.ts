@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule, matchAt } from '../find-edges.ts'
 import { named } from '../words/field-names.ts'
 import { readLabel } from './find-labels.ts'
 import { type Label, toLabel, toLabelNumber } from './label.ts'
@@ -142,7 +142,7 @@ function readNumber(text: string, { key, end: from }: Field): RecordHead['number
   if (!isCounting(key)) return undefined
   const start = findContentStart(text, from, findLineEnd(text, from))
   const end = findContentEnd(text, start, findLineEnd(text, start))
-  return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
+  return toLabelNumber(text.slice(start, Math.min(end, start + 8))) === undefined ? undefined : { start, end }
 }
 
 /**
@@ -157,7 +157,7 @@ function beginsRecord(text: string, line: number, isIndented: boolean): boolean 
   const last = text[end - 1]!
   // below `metadata:`, indented fields are part of its value
   if (last === ':' || last === '：' || last === '>') return !(isIndented && KEY.test(text.slice(before, end)))
-  return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
+  return isRule(text, findContentStart(text, before, end), end)
 }
 
 /** Reads the names of the fields in these lines, if all of them describe a text and one gives its source. */

@@ -56,10 +56,16 @@ const LONGEST_LINE = 200
 const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
   '[] <> () {} 【】 《》 〈〉 「」 『』 〔〕 （）'.split(' ').map((pair) => [...pair]),
 )
-/** The bullet of a list item. */
-export const BULLET: RegExp = /^[-*+•][ \t]?$/
-// these begin lines of any Markdown and, alone, say nothing about the line
-const MARKDOWN = /^(?:[-*+>|•]|\*\*|#{1,6})[ \t]?$/
+/** Returns whether these signs are the bullet of a list item. */
+export function isBullet(signs: string): boolean {
+  return ['-', '*', '+', '•'].includes(signs.trimEnd())
+}
+
+/** Returns whether these signs begin lines of any Markdown and, alone, say nothing about the line. */
+export function isMarkdown(signs: string): boolean {
+  const own = signs.trimEnd()
+  return isBullet(own) || ['|', '>', '**'].includes(own) || own.replaceAll('#', '') === ''
+}
 
 /**
  * Returns the position after a line's leading signs and at most two spaces. Undefined if there are too many signs or
@@ -82,7 +88,7 @@ export function skipSigns(text: string, start: number): number | undefined {
  * between.
  */
 export function findClosed(text: string, at: number, signs: string): number | undefined {
-  if (signs === '' || MARKDOWN.test(signs)) return undefined
+  if (isMarkdown(signs)) return undefined
   const closing = toClosing(signs)
   const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
   const end = isBlank(text.charCodeAt(at)) ? at + 1 : at
@@ -99,7 +105,7 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
   const lineEnd = findLineEnd(text, at)
   const end = findContentEnd(text, at, lineEnd)
   if (end === at || end - at > LONGEST_LINE) return undefined
-  if (signs === '' || MARKDOWN.test(signs) || signs.replaceAll('#', '') === '') return end
+  if (isMarkdown(signs)) return end
   const closing = toClosing(signs)
   const inside = findInside(text, closing, at, end)
   if (inside < 0) return isOpenSign(signs) ? end : undefined
@@ -114,7 +120,7 @@ function findInside(text: string, signs: string, at: number, end: number): numbe
 }
 
 /** Returns whether signs need no closing signs, such as `■` and `>>>`. */
-function isOpenSign(signs: string): boolean {
+export function isOpenSign(signs: string): boolean {
   return ![...signs].some((sign) => sign in MIRRORED)
 }
 
