@@ -15,11 +15,10 @@ interface Passage {
   isOfPrompt: boolean
 }
 
-const TAG = /<[^<>]{1,40}>/g
+// tags, and the sign of an item
+const SIGNS = /<[^<>]{1,40}>|^[ \t]*[-*•] /g
 const TITLE = /^(?:#{1,6} .{1,60}|([-=*])\1{1,2} ?[^-=*]{1,40}\1{2,3})$/
 const WORD = /[\p{L}\p{N}]/u
-const ITEM = /^[-*•] /
-const GIVEN = /^the above (?:is|are) /i
 
 /** Words between a list and its question. */
 export interface OpenWords {
@@ -63,7 +62,7 @@ function isClosed(text: string, { form, blocks, end }: ContextList): boolean {
   return text.slice(findLineStart(text, above, line.length), above).trim() === line
 }
 
-/** A line with words in it; `words` is the line without tags. */
+/** A line with words in it; `words` is the line without tags and the sign of an item. */
 interface Line {
   readonly start: number
   readonly words: string
@@ -76,7 +75,7 @@ function* readLines(text: string, from: number, to: number): Generator<Line> {
   let isBehindBlank = true
   for (let start = from; start < to; start = findLineEnd(text, start) + 1) {
     const line = text.slice(start, Math.min(findLineEnd(text, start), to))
-    const words = line.replace(TAG, '').trim()
+    const words = line.replace(SIGNS, '').trim()
     const isBlank = !WORD.test(words)
     if (!isBlank) yield { start, words, isBehindBlank, cue: readCue(text, start) }
     isBehindBlank = isBlank
@@ -94,7 +93,7 @@ function readPassages(text: string, from: number, to: number): Passage[] {
     if (isNew) passages.push({ start, asks: false, isOfPrompt: false })
     const passage = passages.at(-1)!
     passage.asks ||= cue?.question === true || /[?？]$/.test(words)
-    passage.isOfPrompt ||= isInstruction(words.replace(ITEM, '')) || GIVEN.test(words)
+    passage.isOfPrompt ||= isInstruction(words) || cue?.kind.startsWith('the above ') === true
   }
   return passages
 }

@@ -45,20 +45,27 @@ function toName(words: string): string {
     .toLowerCase()
 }
 
-/** What the text right before a list opens: by a name, or by signs, given as those that close them. */
-export type Opening = Readonly<Record<'name' | 'sign', string>>
+// the sign of an item of instructions, in front of a list's first block on its line: `- Use this context: Source: …`
+const ITEM = /^[ \t]{0,3}[-*•] (?=\S)/
+
+/**
+ * What the text right before a list opens: by a name, by signs, given as those that close them, or as an item of
+ * several, which the next one closes.
+ */
+export type Opening = Readonly<Record<'name' | 'sign' | 'item', string>>
 
 /** Finds what the text right before a list opens and does not close. */
 export function findOpening(text: string, listStart: number): Opening | undefined {
   const before = text.slice(Math.max(0, listStart - FURTHEST_QUOTE), listStart)
   const quote = QUOTES.find((own) => (before.split(own).length & 1) === 0)
-  if (quote !== undefined) return { name: '', sign: quote }
+  if (quote !== undefined) return { name: '', sign: quote, item: '' }
+  const item = ITEM.exec(before.slice(before.lastIndexOf('\n') + 1))?.[0] ?? ''
   const line = before.trimEnd().split('\n').at(-1)!.slice(-LONGEST_LINE).trim()
   const [, begun, name = begun] = OPENING.exec(line) ?? []
-  if (name !== undefined) return { name: toName(name), sign: '' }
+  if (name !== undefined) return { name: toName(name), sign: '', item }
   const signs = OPEN_SIGNS.exec(line)?.[0]
-  if (signs === undefined) return undefined
-  return { name: '', sign: Array.from(signs, (sign) => MIRRORED[sign] ?? sign).join('') }
+  if (signs === undefined) return item === '' ? undefined : { name: '', sign: '', item }
+  return { name: '', sign: Array.from(signs, (sign) => MIRRORED[sign] ?? sign).join(''), item }
 }
 
 function closesOpening(line: string, { name, sign }: Opening): boolean {
@@ -78,6 +85,10 @@ function findLine(text: string, from: number, to: number, test: (line: string) =
 
 /** Returns the start of the first line in this range that closes what was opened before the list. */
 export function findClosingLine(text: string, opening: Opening, from: number, to: number): number | undefined {
+  if (opening.item !== '') {
+    const next = text.indexOf(`\n${opening.item}`, from) + 1
+    return next > 0 && next <= to ? next : undefined
+  }
   return findLine(text, from, to, (line) => closesOpening(line, opening))?.start
 }
 
@@ -179,19 +190,4 @@ export function findClosing({ tags }: Marks, listStart: number, from: number, li
     if (closing && partner !== undefined && partner.start < listStart && (begins || partner.begins)) return start
   }
   return undefined
-}
-
-// the sign of an item of instructions, in front of a list's first block on its line
-const ITEM = /^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/
-
-/**
- * Returns where the next instruction begins, if a list ends one of several, as in `- Use this context: Source: …`.
- * Infinity if there is no next one; undefined if the list ends none.
- */
-export function findItemEnd(text: string, listStart: number): number | undefined {
-  const line = text.lastIndexOf('\n', listStart - 1) + 1
-  const item = ITEM.exec(text.slice(line, listStart))?.[0]
-  if (item === undefined) return undefined
-  const next = text.indexOf(`\n${item}`, listStart)
-  return next < 0 ? Number.POSITIVE_INFINITY : next + 1
 }

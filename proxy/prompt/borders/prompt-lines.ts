@@ -39,7 +39,7 @@ const OF_THE_PROMPT_ELSEWHERE =
   /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informaç|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|المستند|المصادر|السياق|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
 // short requests to answer in some way, and remarks about the user, the time and the answer
 const REMARK =
-  /^(?:(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$)/iu
+  /^\(?(?:please |kindly |now |then |bitte |por favor,? |пожалуйста,? )?(?:(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?\)?$)/iu
 const OPENING_LINE =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
@@ -90,8 +90,6 @@ function isQuestion(text: string, start: number, end: number): boolean {
   return !paragraph.includes('\n') && '?？'.includes(paragraph.at(-1) ?? ' ')
 }
 
-const POLITE = /^\(?(?:please |kindly |bitte )?|\)$/gi
-
 /** Returns whether the text from the paragraph at `start` to a cue or the end at `bound` certainly is of the prompt. */
 export function isPromptFrom(text: string, start: number, bound: number): boolean {
   if (isPrompt(text, start)) return true
@@ -104,7 +102,7 @@ function areRemarks(text: string, from: number, bound: number): boolean {
   const start = findContentStart(text, from, bound)
   if (start === bound) return true
   const end = findParagraphEnd(text, start, bound)
-  if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim().replace(POLITE, ''))) return false
+  if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim())) return false
   return areRemarks(text, end, bound)
 }
 
@@ -186,12 +184,9 @@ export function asksBefore(text: string, { notes }: LineNotes, listStart: number
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(before.slice(before.lastIndexOf('\n') + 1))
 }
 
-// one side of a talk
-const SPEAKERS = /^(?:user|human)$/
-
 /** Returns whether a cue is said in a talk, or announces an answer. */
 export function isSaid({ kind }: CueNote): boolean {
-  return kind.answer || SPEAKERS.test(kind.kind)
+  return kind.answer || kind.kind === 'user' || kind.kind === 'human'
 }
 
 /** Returns whether a line behind a blank one introduces the question. */

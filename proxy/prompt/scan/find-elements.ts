@@ -25,10 +25,9 @@ export interface Region {
   readonly elements: readonly KinElement[]
 }
 
-// `<file_content>`, `<document_chunk>`
-const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
-// `<retrieved_document>`
-const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
+// `<retrieved_document>`, `<file_content>`, `<document_chunk>`
+const QUALITY =
+  /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-]|[_-](?:contents?|text|chunk|excerpt|result)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
@@ -111,9 +110,7 @@ export function isWeakTag(name: string): boolean {
 }
 
 function isBlockName(name: string): boolean {
-  if (strongTags.has(name) || weakTags.has(name)) return true
-  const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
-  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+  return [name, name.replace(QUALITY, '')].some((noun) => strongTags.has(noun) || weakTags.has(noun))
 }
 
 /** Returns whether something is the first thing in its region. */

@@ -3,7 +3,6 @@ import {
   findClosing,
   findClosingLine,
   findEndBeforeClosing,
-  findItemEnd,
   findOpening,
   findOwnClosing,
   isClosedAlike,
@@ -89,8 +88,6 @@ export interface LastBlock extends Surroundings {
   /** What was opened right before the list. */
   readonly opening: Opening | undefined
   readonly openingRule: string | undefined
-  /** Where the next of several instructions begins, if the list ends one; -1 if nothing shows where. */
-  readonly itemEnd: number | undefined
 }
 
 export function readLastBlock(surroundings: Surroundings, labels: readonly Label[], limit: number): LastBlock {
@@ -99,7 +96,6 @@ export function readLastBlock(surroundings: Surroundings, labels: readonly Label
     lines,
   } = surroundings
   const [first, label] = [labels[0]!, labels.at(-1)!]
-  const item = findItemEnd(text, first.start)
   return {
     ...surroundings,
     labels,
@@ -109,7 +105,6 @@ export function readLastBlock(surroundings: Surroundings, labels: readonly Label
     interior: readInterior(text, lines, labels),
     opening: findOpening(text, first.start),
     openingRule: findRuleBefore(text, lines, first.start),
-    itemEnd: item === undefined || (item > label.end && item <= limit) ? item : -1,
   }
 }
 
@@ -120,8 +115,9 @@ export function findLastEnd(last: LastBlock): { readonly block: number; readonly
   const { ends, quotes, closed } = last.interior
   // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
   if (opening && findClosingLine(text, opening, first.end, label.start) !== undefined) return undefined
-  if (last.itemEnd === -1) return undefined
   const ending = readEnding(last)
+  // nothing shows where the next of several instructions begins
+  if (opening?.item && ending.closing === undefined) return undefined
   // if only the last block is not closed, it is not a block, or its end is cut off
   if ((quotes !== undefined || closed) && ending.listEnd === undefined) return undefined
   const limit = findLimit(last, ending)
@@ -141,8 +137,7 @@ export function readEnding(last: LastBlock): Ending {
   const own = findOwnEnd(last)
   if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
   const closing = findListClosing(last)
-  const item = last.itemEnd === -1 ? undefined : last.itemEnd
-  const bound = closing ?? item ?? limit
+  const bound = closing ?? limit
   const blank = findBlank(lines, from, bound)
   const fence = findClosingRule(last, bound)
   if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
@@ -185,9 +180,12 @@ function isEnd({ marks, interior, first, lines }: LastBlock, { kind, behindBlank
   if (kind === 'rule' && marks.text.slice(start, end).trim() === interior.separator) return true
   // records are whole documents, and only one of them may have headings
   if (!behindBlank || interior[kind] || first.keys !== undefined) return false
+  if (kind === 'rule' || isPromptHeading(marks.text, start)) return true
   // if no heading of its level comes before the list, it may belong to the last document
-  const level = lines.headings.get(levelOf(marks.text, start)) ?? start
-  return kind === 'rule' || level < first.start || isPromptHeading(marks.text, start)
+  const level = levelOf(marks.text, start)
+  return notesIn(lines, 0, first.start).some(
+    (own) => own.kind === 'heading' && levelOf(marks.text, own.start) === level,
+  )
 }
 
 /** Returns the furthest end of the block. Undefined if that is uncertain. */

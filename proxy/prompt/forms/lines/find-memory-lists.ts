@@ -56,13 +56,13 @@ function readItems(text: string, first: number, limit: number): readonly BlockSp
     const end = findContentEnd(text, line, lineEnd)
     const [whole = '', indent = '', sign = ''] = matchAt(BULLET, text, line) ?? []
     // what all bullets of one list have in common: their indentation and their sign
-    const own = indent + sign.replace(/^\d+/, '1')
+    const own = indent + sign.slice(-1)
     shape ??= own
     const previous = items.at(-1)
     if (sign !== '' && own === shape) {
       const label = sign.length > 1 ? { label: { start, end: start + sign.length - 1 } } : undefined
       items.push({ start, end, contentStart: line + whole.length, contentEnd: end, ...label })
-    } else if (previous !== undefined && start - line > shape.search(/\S/)) {
+    } else if (previous !== undefined && start - line > shape.length - shape.trimStart().length) {
       items[items.length - 1] = { ...previous, end, contentEnd: end }
     } else return items
   }
