@@ -92,7 +92,7 @@ function readPassages(text: string, from: number, to: number): Passage[] {
     const isNew = i === 0 || (!isTitle(lines[i - 1]!) && (isBehindBlank || cue !== undefined))
     if (isNew) passages.push({ start, asks: false, isOfPrompt: false })
     const passage = passages.at(-1)!
-    passage.asks ||= cue?.question === true || /[?？]$/.test(words)
+    passage.asks ||= cue?.question === true || '?？'.includes(words.at(-1)!)
     passage.isOfPrompt ||= isInstruction(words) || cue?.kind.startsWith('the above ') === true
   }
   return passages

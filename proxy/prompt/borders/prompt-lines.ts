@@ -228,9 +228,14 @@ export function mayBeInside(
   // an answer on the line of its cue is the document's
   if (kind.answer && !kind.empty) return true
   // wrapped lines of prose begin in lower case
-  if (!isLast || /^\s*\p{Ll}/u.test(text.slice(start, start + 20)) || (isAnswered && !isPrompted)) return true
+  if (!isLast || beginsInLowerCase(text.slice(start, start + 20)) || (isAnswered && !isPrompted)) return true
   // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(findLineEnd(text, start) >= paragraphEnd || isPrompted || asks)
+}
+
+function beginsInLowerCase(line: string): boolean {
+  const first = line.trimStart().charAt(0)
+  return first !== first.toUpperCase()
 }
 
 /** Returns whether the model is to complete this line, as a final `Answer:`. */
@@ -241,7 +246,7 @@ export function isOpening(line: string, cue: Cue | undefined): boolean {
 /** Returns whether a paragraph contains an answer that is not left to the model, and whether it asks. */
 function readParagraph(text: string, start: number, end: number): { isAnswered: boolean; asks: boolean } {
   let isAnswered = false
-  let asks = /[?？]\s*$/.test(text.slice(Math.max(start, end - 8), end))
+  let asks = '?？'.includes(text.slice(start, end).trimEnd().at(-1) ?? ' ')
   for (let line = start; line < end; line = findLineEnd(text, line) + 1) {
     const cue = readCue(text, line)
     if (cue?.question) asks = true

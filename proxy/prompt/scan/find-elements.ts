@@ -35,7 +35,7 @@ export const genericTags: ReadonlySet<string> = new Set('data content item entry
 
 // words that announce lists; `the document:` announces a single document, with rules inside
 const ANNOUNCED =
-  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
+  /^(?=#{1,6}\s|.*[:：](?:\*\*)?$).*(?<!\p{L})(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?!\p{L})/iu
 const LONGEST_ANNOUNCEMENT = 120
 
 // containers nested deeper than in any template are content
@@ -83,7 +83,7 @@ class ElementWalk {
     // a whole prompt may be one line of many elements
     const before = this.#marks.text.slice(Math.max(0, start - LONGEST_ANNOUNCEMENT), start)
     const line = before.slice(before.lastIndexOf('\n') + 1).trim()
-    return line.length < LONGEST_ANNOUNCEMENT && /[:：](?:\*\*)?$|^#{1,6}\s/.test(line) && ANNOUNCED.test(line)
+    return line.length < LONGEST_ANNOUNCEMENT && ANNOUNCED.test(line)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

@@ -53,7 +53,7 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
 
 /** Finds `Q: …` after a blank line, if the prompt ends with `A:`. Otherwise it is an ordinary line of a document. */
 export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
-  if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined
+  if (to < text.length || !text.slice(-16).trimEnd().endsWith('\nA:')) return undefined
   const start = text.lastIndexOf('\nQ:') + 1
   if (start <= from || text[start - 2] !== '\n') return undefined
   const kind: Cue = { kind: 'q', question: true, answer: false, empty: false }

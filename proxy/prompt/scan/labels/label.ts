@@ -35,7 +35,8 @@ export function isLabelId(prefix: string, id: string): boolean {
 
 /** Returns the value of a plain number. `07` is not one, because counting up would not keep its format. */
 export function toLabelNumber(id: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
+  const number = Number(id)
+  return String(number) === id && Number.isInteger(number) && number >= 0 && number < 1_000_000 ? number : undefined
 }
 
 /** What follows a label. Chinese, Japanese and Korean texts continue without a space. */
