@@ -126,15 +126,11 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
 
 /** Returns whether a paragraph in this range, other than the first, begins with an instruction to the model. */
 export function holdsInstruction(text: string, from: number, bound: number): boolean {
-  let isBehindBlank = false
-  for (let line = findLineEnd(text, from) + 1; line < bound; line = findLineEnd(text, line) + 1) {
-    const end = Math.min(findLineEnd(text, line), bound)
-    const start = findContentStart(text, line, end)
-    if (isBehindBlank && start < end && end - start < LONGEST_QUESTION && isInstruction(text.slice(start, end).trim()))
-      return true
-    isBehindBlank = start === end
-  }
-  return false
+  const lines = text
+    .slice(from, bound)
+    .split('\n')
+    .map((line) => line.trim())
+  return lines.some((line, i) => i > 1 && lines[i - 1] === '' && line.length < LONGEST_QUESTION && isInstruction(line))
 }
 
 /** Returns whether the last of several lines in this range, at the end of a prompt, asks or instructs. */

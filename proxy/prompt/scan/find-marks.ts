@@ -95,7 +95,6 @@ const ASTERISK = 42
 const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
-const MOST_SIGNS_BEFORE_VALUE = 10
 
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
@@ -108,9 +107,6 @@ class LineReader {
   readonly #forms = new Map<string, boolean>()
   /** How many did. */
   repeated = 0
-  // most lines have no colon near their beginning
-  #nextColon = -1
-  #nextWideColon = -1
 
   constructor(text: string, marks: LineMarks) {
     this.#text = text
@@ -134,7 +130,7 @@ class LineReader {
     this.#readValue(sign, start)
     if (start - line > MOST_LABEL_INDENT) return
     if ((isDigit(code) || '-*+•'.includes(sign)) && !isRule(text, start, lineEnd)) bullets.push({ start: line })
-    this.#readHead(line, start)
+    this.#readHead(line, start, lineEnd)
   }
 
   /** Reads what may begin a JSON value, a quotation or bold text. */
@@ -149,27 +145,19 @@ class LineReader {
   }
 
   /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */
-  #readHead(line: number, start: number): void {
+  #readHead(line: number, start: number, lineEnd: number): void {
     const text = this.#text
     const { contents, values } = this.#marks
-    const label = readLabel(text, start)
-    const colon = this.#findColon(start)
-    const isNear = colon <= start + FURTHEST_COLON
-    const head =
-      label === undefined && isNear && mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
-    if (head === 'content') contents.push({ start })
-    const own = label ?? (head === undefined || head === 'content' ? undefined : toRecordLabel(text, start, head))
-    if (own !== undefined) {
-      this.#keep(own)
-    } else if (isNear && mayAnnounceValue(text, colon)) {
-      if (matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+    let own = readLabel(text, start)
+    // most lines have no colon near their beginning
+    const colon = own ? undefined : findColon(text, start, Math.min(lineEnd, start + FURTHEST_COLON + 1))
+    if (colon !== undefined) {
+      const head = mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
+      if (head === 'content') contents.push({ start })
+      else if (head !== undefined) own = toRecordLabel(text, start, head)
+      if (own === undefined && matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
     }
-  }
-
-  #findColon(start: number): number {
-    if (this.#nextColon < start) this.#nextColon = findSign(this.#text, ':', start)
-    if (this.#nextWideColon < start) this.#nextWideColon = findSign(this.#text, '：', start)
-    return Math.min(this.#nextColon, this.#nextWideColon)
+    if (own !== undefined) this.#keep(own)
   }
 
   #keep(label: Label): void {
@@ -184,9 +172,9 @@ class LineReader {
   }
 }
 
-function findSign(text: string, sign: string, from: number): number {
-  const found = text.indexOf(sign, from)
-  return found < 0 ? Number.POSITIVE_INFINITY : found
+function findColon(text: string, from: number, to: number): number | undefined {
+  for (let at = from; at < to; at++) if (text[at] === ':' || text[at] === '：') return at
+  return undefined
 }
 
 /** Returns whether a field name may end with this colon: whitespace, a non-ASCII character or a fullwidth colon. */
@@ -194,11 +182,4 @@ function mayEndName(text: string, colon: number): boolean {
   const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
   const code = text.charCodeAt(at)
   return isSpace(code) || code > 127 || text[colon] === '：'
-}
-
-/** Returns whether a JSON value follows this colon, ignoring the few signs that {@link ANNOUNCED_VALUE} skips. */
-function mayAnnounceValue(text: string, colon: number): boolean {
-  let at = colon + 1
-  while (at - colon <= MOST_SIGNS_BEFORE_VALUE && ' \t*'.includes(text[at] ?? '.')) at++
-  return text[at] === '{' || text[at] === '['
 }

@@ -91,10 +91,8 @@ export interface LastBlock extends Surroundings {
 }
 
 export function readLastBlock(surroundings: Surroundings, labels: readonly Label[], limit: number): LastBlock {
-  const {
-    marks: { text },
-    lines,
-  } = surroundings
+  const { lines } = surroundings
+  const { text } = surroundings.marks
   const [first, label] = [labels[0]!, labels.at(-1)!]
   return {
     ...surroundings,
@@ -155,7 +153,7 @@ export function readEnding(last: LastBlock): Ending {
 /** Returns where it ends by the same closing as every other block: a line with its number, or a closing quote. */
 function findOwnEnd({ marks, interior, label, limit }: LastBlock): Span | undefined {
   const { quotes, closed } = interior
-  const quoted = quotes && findQuoteEnd(marks.text, label.end, quotes, limit)
+  const quoted = quotes === undefined ? undefined : findQuoteEnd(marks.text, label.end, quotes, limit)
   if (quoted !== undefined) return { start: quoted, end: quoted }
   return closed ? findOwnClosing(marks.text, label, limit) : undefined
 }
@@ -226,16 +224,9 @@ function isDoubtful({ marks: { text }, interior, first, label, limit }: LastBloc
 }
 
 /** Returns the end of the region if the question comes before the list, unless the prompt may go on behind it. */
-function findLimitBelowQuestion({
-  marks,
-  lines,
-  labels,
-  first,
-  label,
-  interior,
-  limit,
-}: LastBlock): number | undefined {
-  const { text, asked } = marks
+function findLimitBelowQuestion(last: LastBlock): number | undefined {
+  const { lines, labels, first, label, interior, limit } = last
+  const { text, asked } = last.marks
   const bodies = readBodies(text, labels, interior, limit)
   const isAsked = asked && (interior.blank || isNoLonger(bodies))
   if (!isAsked && !asksBefore(text, lines, first.start)) return undefined

@@ -57,6 +57,8 @@ const LONGEST_LINE = 200
 const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
   '[] <> () {} 【】 《》 〈〉 「」 『』 〔〕 （）'.split(' ').map((pair) => [...pair]),
 )
+const BRACKETS = Object.values(MIRRORED).join('')
+
 /** Returns whether these signs are the bullet of a list item. */
 export function isBullet(signs: string): boolean {
   return ['-', '*', '+', '•'].includes(signs.trimEnd())
@@ -85,39 +87,30 @@ export function skipSigns(text: string, start: number): number | undefined {
 }
 
 /**
- * Returns the position after the signs that close the leading ones, either at the end of the line or with the text in
- * between.
+ * Returns the position after the signs that close the leading ones: right here, at the end of the line, or, of brackets,
+ * with a title in between.
  */
 export function findClosed(text: string, at: number, signs: string): number | undefined {
   if (isMarkdown(signs)) return undefined
   const closing = toClosing(signs)
   const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
-  const end = isBlank(text.charCodeAt(at)) ? at + 1 : at
-  if (text.startsWith(closing, end)) return skipColon(text, end + closing.length)
-  if (lineEnd - closing.length > at && text.startsWith(closing, lineEnd - closing.length)) return lineEnd
-  const inside = findInside(text, closing, at, lineEnd)
-  const isBracket = MIRRORED[closing] === undefined && '])}>】》〉」』〕）'.includes(closing.at(-1) ?? ' ')
-  if (isBracket && inside > at) return skipColon(text, inside + closing.length)
+  const behind = text.slice(at, lineEnd)
+  const inside = behind.indexOf(closing)
+  const isHere = inside === 0 || (inside === 1 && isBlank(text.charCodeAt(at)))
+  if (!isHere && inside > 0 && behind.endsWith(closing)) return lineEnd
+  if (isHere || (inside > 0 && BRACKETS.includes(closing.at(-1)!))) return skipColon(text, at + inside + closing.length)
   return isOpenSign(signs) && isApart(text, at) ? at : undefined
 }
 
 /** Returns the end of a name: the end of the line, or the signs that close the leading ones. */
 export function findNameEnd(text: string, at: number, signs: string): number | undefined {
-  const lineEnd = findLineEnd(text, at)
-  const end = findContentEnd(text, at, lineEnd)
+  const end = findContentEnd(text, at, findLineEnd(text, at))
   if (end === at || end - at > LONGEST_LINE) return undefined
-  if (isMarkdown(signs)) return end
   const closing = toClosing(signs)
-  const inside = findInside(text, closing, at, end)
-  if (inside < 0) return isOpenSign(signs) ? end : undefined
-  const behind = skipColon(text, inside + closing.length)
-  return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
-}
-
-/** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
-function findInside(text: string, signs: string, at: number, end: number): number {
-  const inside = text.slice(at, end).indexOf(signs)
-  return inside < 0 ? -1 : at + inside
+  const inside = text.slice(at, end).indexOf(closing)
+  if (isMarkdown(signs) || (inside < 0 && isOpenSign(signs))) return end
+  const behind = skipColon(text, at + inside + closing.length)
+  return inside >= 0 && (behind === end || isBlank(text.charCodeAt(behind))) ? behind : undefined
 }
 
 /** Returns whether signs need no closing signs, such as `■` and `>>>`. */
