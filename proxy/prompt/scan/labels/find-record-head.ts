@@ -110,8 +110,7 @@ function isKnown(key: string): boolean {
   return isMetadata(key) || isContent(key) || IDENTIFIER.test(key)
 }
 
-/** A field at the beginning of a line. */
-export interface Field {
+interface Field {
   readonly key: string
   /** Where its value begins. */
   readonly end: number
