@@ -20,7 +20,7 @@ export interface LineNotes {
 
 const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
 // `====== Now it begins ======`
-const TITLED_RULE = /[ \t]*([-=*~])\1{2,}[ \t][^\n]{1,100}[ \t]\1{3,}[ \t\r]*$/my
+const TITLED_RULE = /([-=*~])\1{2,}[ \t][^\n]{1,100}[ \t]\1{3,}[ \t\r]*$/my
 
 /** Reads each line of a region once, so that lists of many forms can share the result. */
 export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
@@ -63,7 +63,8 @@ export function findShortQuestion(text: string, from: number, to: number): LineN
 function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
   const first = findContentStart(text, start, end)
   if (first === end) return 'blank'
-  if (isRule(text, first, end) || matchAt(TITLED_RULE, text, start)) return 'rule'
+  if (isRule(text, first, end)) return 'rule'
+  if ('-=*~'.includes(text[first]!) && matchAt(TITLED_RULE, text, first)) return 'rule'
   const cue = readCue(text, start)
   if (cue !== undefined) return cue
   return levelOf(text, start) > 0 ? 'heading' : 'text'

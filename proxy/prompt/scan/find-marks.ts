@@ -96,6 +96,9 @@ const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 
+// how far behind the colon a value begins
+const FURTHEST_VALUE = 12
+
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
@@ -107,6 +110,9 @@ class LineReader {
   readonly #forms = new Map<string, boolean>()
   /** How many did. */
   repeated = 0
+  // most lines have no colon near their beginning
+  #nextColon = -1
+  #nextWideColon = -1
 
   constructor(text: string, marks: LineMarks) {
     this.#text = text
@@ -130,7 +136,7 @@ class LineReader {
     this.#readValue(sign, start)
     if (start - line > MOST_LABEL_INDENT) return
     if ((isDigit(code) || '-*+•'.includes(sign)) && !isRule(text, start, lineEnd)) bullets.push({ start: line })
-    this.#readHead(line, start, lineEnd)
+    this.#readHead(line, start)
   }
 
   /** Reads what may begin a JSON value, a quotation or bold text. */
@@ -145,19 +151,26 @@ class LineReader {
   }
 
   /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */
-  #readHead(line: number, start: number, lineEnd: number): void {
+  #readHead(line: number, start: number): void {
     const text = this.#text
     const { contents, values } = this.#marks
     let own = readLabel(text, start)
-    // most lines have no colon near their beginning
-    const colon = own ? undefined : findColon(text, start, Math.min(lineEnd, start + FURTHEST_COLON + 1))
-    if (colon !== undefined) {
+    const colon = this.#findColon(start)
+    if (own === undefined && colon <= start + FURTHEST_COLON) {
       const head = mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
       if (head === 'content') contents.push({ start })
       else if (head !== undefined) own = toRecordLabel(text, start, head)
-      if (own === undefined && matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+      const behind = text.slice(colon, colon + FURTHEST_VALUE)
+      const mayHold = own === undefined && (behind.includes('[') || behind.includes('{'))
+      if (mayHold && matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
     }
     if (own !== undefined) this.#keep(own)
+  }
+
+  #findColon(start: number): number {
+    if (this.#nextColon < start) this.#nextColon = findSign(this.#text, ':', start)
+    if (this.#nextWideColon < start) this.#nextWideColon = findSign(this.#text, '：', start)
+    return Math.min(this.#nextColon, this.#nextWideColon)
   }
 
   #keep(label: Label): void {
@@ -172,9 +185,9 @@ class LineReader {
   }
 }
 
-function findColon(text: string, from: number, to: number): number | undefined {
-  for (let at = from; at < to; at++) if (text[at] === ':' || text[at] === '：') return at
-  return undefined
+function findSign(text: string, sign: string, from: number): number {
+  const found = text.indexOf(sign, from)
+  return found < 0 ? Number.POSITIVE_INFINITY : found
 }
 
 /** Returns whether a field name may end with this colon: whitespace, a non-ASCII character or a fullwidth colon. */

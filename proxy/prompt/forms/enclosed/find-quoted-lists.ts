@@ -31,7 +31,9 @@ export function findQuotedLists({ text, quotes, fences }: Marks, region: Region)
     readQuoted(text, findOwn(quotes, region), region),
     (left, right) => left.heading === right.heading && follows(left, right),
   ).filter((row) => row.length > 1 && MATERIAL.test(row[0].heading))
-  const files = toRows(readFiles(text, findOwn(fences, region), region), follows).filter(
+  const own = findOwn(fences, region)
+  // two files have four of them
+  const files = toRows(readFiles(text, own.length < 4 ? [] : own, region), follows).filter(
     (row) => row.length > 1 && new Set(row.map(({ heading }) => heading)).size === row.length,
   )
   const blocksOf = (row: readonly Quotation[]): BlockSpan[] => row.map(({ block }) => block)

@@ -169,8 +169,9 @@ function isLineEnd(text: string, at: number): boolean {
 /** Reads a word for a source and its name. What the label says about its block moves with the block. */
 function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   // `**Source:** a.md` is a field of a record
+  if (isMarkdown(signs) && signs[0] !== '#') return undefined
   const [field] = matchAt(FIELD, text, noun.end) ?? []
-  if ((isMarkdown(signs) && signs[0] !== '#') || field === undefined) return undefined
+  if (field === undefined) return undefined
   if (noun.end === at && ' _:：=\t'.includes(field[0]!)) return undefined
   const name = noun.end + field.length
   const end = findNameEnd(text, name, signs)
