@@ -56,6 +56,20 @@ export function toList(
   return { blocks, positional, labelPrefix: '', form, weight, end }
 }
 
+/** Parts ordered things into rows; `follows` says whether one continues the row of the one before it. */
+export function toRows<Item>(
+  items: readonly Item[],
+  follows: (left: Item, right: Item) => boolean,
+): [Item, ...Item[]][] {
+  const rows: [Item, ...Item[]][] = []
+  for (const item of items) {
+    const row = rows.at(-1)
+    if (row !== undefined && follows(row.at(-1)!, item)) row.push(item)
+    else rows.push([item])
+  }
+  return rows
+}
+
 export function startOf({ blocks }: Pick<ContextList, 'blocks'>): number {
   return blocks[0]!.start
 }

@@ -1,4 +1,4 @@
-import type { ContextList } from '../context-list.ts'
+import { type ContextList, toRows } from '../context-list.ts'
 import { type Cue, readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
 import { isInstruction, isOpening } from './prompt-lines.ts'
@@ -7,19 +7,10 @@ import { isInstruction, isOpening } from './prompt-lines.ts'
 const mostWords = 16_384
 const closedForms: ReadonlySet<ContextList['form']> = new Set(['tag', 'json', 'quoted', 'fenced', 'memories'])
 
-/** A paragraph behind a list, or what begins with a cue within one. */
-interface Passage {
-  readonly start: number
-  asks: boolean
-  /** it speaks to the model, of the documents or the answer */
-  isOfPrompt: boolean
-}
-
-const TAG = /<[^<>]{1,40}>/g
+// tags, and the sign of an item
+const SIGNS = /<[^<>]{1,40}>|^[ \t]*[-*•] /g
 const TITLE = /^(?:#{1,6} .{1,60}|([-=*])\1{1,2} ?[^-=*]{1,40}\1{2,3})$/
 const WORD = /[\p{L}\p{N}]/u
-const ITEM = /^[-*•] /
-const GIVEN = /^the above (?:is|are) /i
 
 /** Words between a list and its question. */
 export interface OpenWords {
@@ -44,12 +35,19 @@ export function findOpenWords(
   const to = findContentEnd(text, from, until)
   const wordsTo = (end: number): OpenWords => ({ words: text.slice(from, end), end: findContentEnd(text, from, end) })
   if (to - from > mostWords) return { words: text.slice(from, from + mostWords), end: undefined }
-  const [first, ...later] = readPassages(text, from, to)
-  if (first === undefined || first.isOfPrompt) return undefined
-  const asking = later.findLast(({ asks }) => asks)
-  if (first.asks) return asking && wordsTo(asking.start)
+  const lines = [...readLines(text, from, to)]
+  const end = lines.at(-1)
+  if (end && isOpening(end.words, end.cue)) lines.pop()
+  // a passage is a paragraph, or what begins with a cue within one
+  const [first, ...later] = toRows(
+    lines,
+    (before, { isBehindBlank, cue }) => isTitle(before) || !(isBehindBlank || cue),
+  )
+  if (first === undefined || first.some(isOfPrompt)) return undefined
+  const asking = later.findLast((passage) => passage.some(asks))
+  if (first.some(asks)) return asking && wordsTo(asking[0].start)
   if (later.length === 0) return askedElsewhere ? wordsTo(to) : undefined
-  return wordsTo((asking ?? later.at(-1)!).start)
+  return wordsTo((asking ?? later.at(-1)!)[0].start)
 }
 
 /** Whether a mark shows where the last block ends: its own closing, the list's, or the rule that opened the list. */
@@ -63,7 +61,7 @@ function isClosed(text: string, { form, blocks, end }: ContextList): boolean {
   return text.slice(findLineStart(text, above, line.length), above).trim() === line
 }
 
-/** A line with words in it; `words` is the line without tags. */
+/** A line with words in it; `words` is the line without tags and the sign of an item. */
 interface Line {
   readonly start: number
   readonly words: string
@@ -76,27 +74,20 @@ function* readLines(text: string, from: number, to: number): Generator<Line> {
   let isBehindBlank = true
   for (let start = from; start < to; start = findLineEnd(text, start) + 1) {
     const line = text.slice(start, Math.min(findLineEnd(text, start), to))
-    const words = line.replace(TAG, '').trim()
+    const words = line.replace(SIGNS, '').trim()
     const isBlank = !WORD.test(words)
     if (!isBlank) yield { start, words, isBehindBlank, cue: readCue(text, start) }
     isBehindBlank = isBlank
   }
 }
 
-/** Returns the passages of a text, without a last line that the model is to complete. */
-function readPassages(text: string, from: number, to: number): Passage[] {
-  const lines = [...readLines(text, from, to)]
-  const last = lines.at(-1)
-  if (last && isOpening(last.words, last.cue)) lines.pop()
-  const passages: Passage[] = []
-  for (const [i, { start, words, isBehindBlank, cue }] of lines.entries()) {
-    const isNew = i === 0 || (!isTitle(lines[i - 1]!) && (isBehindBlank || cue !== undefined))
-    if (isNew) passages.push({ start, asks: false, isOfPrompt: false })
-    const passage = passages.at(-1)!
-    passage.asks ||= cue?.question === true || /[?？]$/.test(words)
-    passage.isOfPrompt ||= isInstruction(words.replace(ITEM, '')) || GIVEN.test(words)
-  }
-  return passages
+function asks({ words, cue }: Line): boolean {
+  return cue?.question === true || '?？'.includes(words.at(-1)!)
+}
+
+/** Whether a line speaks to the model, of the documents or the answer. */
+function isOfPrompt({ words, cue }: Line): boolean {
+  return isInstruction(words) || cue?.kind.startsWith('the above ') === true
 }
 
 /** Whether a line only announces the next one: `### Query:`, `---Goal---`. */

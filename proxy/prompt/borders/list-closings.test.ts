@@ -36,3 +36,21 @@ test('a closing line travels with its block where the numbers are names', () => 
   const text = `[Chunk 17]\n${rain}\n[END Chunk 17]\n\n[Chunk 4]\n${wind}\n[END Chunk 4]\n\nQuestion: why?`
   expect(contentsOf(text)).toEqual([[`${rain}\n[END Chunk 17]`, `${wind}\n[END Chunk 4]`]])
 })
+
+test('the closing of a list says the words of its opening, and is no part of its last block', () => {
+  const list = `<chunk source="a.md">\n${rain}\n</chunk>\n<chunk source="b.md">\n${wind}\n</chunk>`
+  for (const [open, close] of [
+    ['START CONTEXT BLOCK', 'END OF CONTEXT BLOCK'],
+    ['--- Begin of the search results ---', '--- End of the search results ---'],
+  ]) {
+    expect(behindLists(`${open}\n${list}\n${close}\nQuestion: why?`)).toEqual(['\nQuestion: why?'])
+    expect(behindLists(`${open}\n${list}\nEND OF STORY\nQuestion: why?`)).toEqual(['\nEND OF STORY\nQuestion: why?'])
+    const labelled = `${open}\n[Doc 1] ${sun}\n\n[Doc 2] ${sun}\n${close}\n\nQuestion: why?`
+    expect(contentsOf(labelled)).toEqual([[sun, sun]])
+  }
+})
+
+test('a closing line of what the last block itself opens is a line of the block', () => {
+  const quoted = `${wind}\n[code]\nx = 1\n[/code]`
+  expect(contentsOf(`Sources:\n[Doc 1] ${rain}\n[Doc 2] ${quoted}\n\nQuestion: why?`)).toEqual([[rain, quoted]])
+})

@@ -5,34 +5,22 @@ import { findInnerClosings } from './list-closings.ts'
 import { asks, findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
-interface Quotes {
-  readonly open: string
-  readonly close: string
-}
+const QUOTES = ['«»', '""', '“”']
 
-const QUOTES: readonly Quotes[] = [
-  { open: '«', close: '»' },
-  { open: '"', close: '"' },
-  { open: '“', close: '”' },
-]
-
-function isQuotedBy(text: string, from: number, end: number, { open, close }: Quotes): boolean {
+function isQuotedBy(text: string, from: number, end: number, quotes: string): boolean {
   const start = findContentStart(text, from, end)
-  return end - start > 1 && text[start] === open && text[end - 1] === close
+  return end - start > 1 && text[start] === quotes[0] && text[end - 1] === quotes[1]
 }
 
 /** Returns the end of the sign that closes the last block: as many signs as opened it, once at the end of a line. */
-export function findQuoteEnd(text: string, from: number, { open, close }: Quotes, limit: number): number | undefined {
+export function findQuoteEnd(text: string, from: number, quotes: string, limit: number): number | undefined {
   const start = findContentStart(text, from, limit)
   let count = 0
-  while (text[start + count] === open) count++
-  if (count === 0) return undefined
-  const sign = close.repeat(count)
+  while (text[start + count] === quotes[0]) count++
   let found: number | undefined
-  for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
-    const end = at + count
-    const lineEnd = findLineEnd(text, end)
-    if (findContentStart(text, end, lineEnd) < lineEnd) continue
+  for (let line = start + count; line < limit; line = findLineEnd(text, line) + 1) {
+    const end = findContentEnd(text, line, Math.min(findLineEnd(text, line), limit))
+    if (count === 0 || end - count < line || !text.startsWith(quotes[1]!.repeat(count), end - count)) continue
     if (found !== undefined) return undefined
     found = end
   }
@@ -58,7 +46,7 @@ export interface Interior {
   /** Each of them is closed by a line with its number. */
   readonly closed: boolean
   /** The quotation marks around each of them. */
-  readonly quotes: Quotes | undefined
+  readonly quotes: string | undefined
   /** Some end with a heading, such as `More sources:`: the next ones are of another kind. */
   readonly endsInHeading: boolean
 }

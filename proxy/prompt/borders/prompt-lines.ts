@@ -39,7 +39,7 @@ const OF_THE_PROMPT_ELSEWHERE =
   /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informaç|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|المستند|المصادر|السياق|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
 // short requests to answer in some way, and remarks about the user, the time and the answer
 const REMARK =
-  /^(?:(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$)/iu
+  /^\(?(?:please |kindly |now |then |bitte |por favor,? |пожалуйста,? )?(?:(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?\)?$)/iu
 const OPENING_LINE =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
@@ -90,8 +90,6 @@ function isQuestion(text: string, start: number, end: number): boolean {
   return !paragraph.includes('\n') && '?？'.includes(paragraph.at(-1) ?? ' ')
 }
 
-const POLITE = /^\(?(?:please |kindly |bitte )?|\)$/gi
-
 /** Returns whether the text from the paragraph at `start` to a cue or the end at `bound` certainly is of the prompt. */
 export function isPromptFrom(text: string, start: number, bound: number): boolean {
   if (isPrompt(text, start)) return true
@@ -104,7 +102,7 @@ function areRemarks(text: string, from: number, bound: number): boolean {
   const start = findContentStart(text, from, bound)
   if (start === bound) return true
   const end = findParagraphEnd(text, start, bound)
-  if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim().replace(POLITE, ''))) return false
+  if (!isPrompt(text, start) && !isInstruction(text.slice(start, end).trim())) return false
   return areRemarks(text, end, bound)
 }
 
@@ -128,15 +126,11 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
 
 /** Returns whether a paragraph in this range, other than the first, begins with an instruction to the model. */
 export function holdsInstruction(text: string, from: number, bound: number): boolean {
-  let isBehindBlank = false
-  for (let line = findLineEnd(text, from) + 1; line < bound; line = findLineEnd(text, line) + 1) {
-    const end = Math.min(findLineEnd(text, line), bound)
-    const start = findContentStart(text, line, end)
-    if (isBehindBlank && start < end && end - start < LONGEST_QUESTION && isInstruction(text.slice(start, end).trim()))
-      return true
-    isBehindBlank = start === end
-  }
-  return false
+  const lines = text
+    .slice(from, bound)
+    .split('\n')
+    .map((line) => line.trim())
+  return lines.some((line, i) => i > 1 && lines[i - 1] === '' && line.length < LONGEST_QUESTION && isInstruction(line))
 }
 
 /** Returns whether the last of several lines in this range, at the end of a prompt, asks or instructs. */
@@ -186,12 +180,9 @@ export function asksBefore(text: string, { notes }: LineNotes, listStart: number
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(before.slice(before.lastIndexOf('\n') + 1))
 }
 
-// one side of a talk
-const SPEAKERS = /^(?:user|human)$/
-
 /** Returns whether a cue is said in a talk, or announces an answer. */
 export function isSaid({ kind }: CueNote): boolean {
-  return kind.answer || SPEAKERS.test(kind.kind)
+  return kind.answer || kind.kind === 'user' || kind.kind === 'human'
 }
 
 /** Returns whether a line behind a blank one introduces the question. */
@@ -233,9 +224,14 @@ export function mayBeInside(
   // an answer on the line of its cue is the document's
   if (kind.answer && !kind.empty) return true
   // wrapped lines of prose begin in lower case
-  if (!isLast || /^\s*\p{Ll}/u.test(text.slice(start, start + 20)) || (isAnswered && !isPrompted)) return true
+  if (!isLast || beginsInLowerCase(text.slice(start, start + 20)) || (isAnswered && !isPrompted)) return true
   // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(findLineEnd(text, start) >= paragraphEnd || isPrompted || asks)
+}
+
+function beginsInLowerCase(line: string): boolean {
+  const first = line.trimStart().charAt(0)
+  return first !== first.toUpperCase()
 }
 
 /** Returns whether the model is to complete this line, as a final `Answer:`. */
@@ -246,7 +242,7 @@ export function isOpening(line: string, cue: Cue | undefined): boolean {
 /** Returns whether a paragraph contains an answer that is not left to the model, and whether it asks. */
 function readParagraph(text: string, start: number, end: number): { isAnswered: boolean; asks: boolean } {
   let isAnswered = false
-  let asks = /[?？]\s*$/.test(text.slice(Math.max(start, end - 8), end))
+  let asks = '?？'.includes(text.slice(start, end).trimEnd().at(-1) ?? ' ')
   for (let line = start; line < end; line = findLineEnd(text, line) + 1) {
     const cue = readCue(text, line)
     if (cue?.question) asks = true

@@ -113,27 +113,27 @@ class ListSearch {
 
   #findIn(region: Region): ContextList[] {
     const marks = this.#marks
-    const blocks: KinElement[] = []
     const json = findJsonLists(marks, region)
     this.refusals.push(...json.refusals)
-    const lists: (readonly ContextList[])[] = [
-      findLabelledLists(marks, region),
-      json.lists,
-      findMemoryLists(marks, region),
-      findCreditedLists(marks, region),
-      findQuotedLists(marks, region),
-      findBoldLists(marks, region),
-    ]
-    const inside: ContextList[][] = []
-    for (const element of region.elements) {
+    const blocks: KinElement[] = []
+    const inside = region.elements.flatMap((element) => {
       const inner = element.inside === undefined ? [] : this.#findIn(element.inside)
-      if (inner.length > 0) inside.push(inner)
-      else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
-    }
+      if (inner.length === 0 && (element.inside === undefined || !isEmpty(marks.text, element.inside)))
+        blocks.push(element)
+      return inner
+    })
     if (blocks.length > mostBlocks)
       this.refusals.push({ refused: 'too_many', at: { start: region.start, end: region.end } })
-    lists.push(findTagLists(marks, blocks, region, this.#unbalanced))
-    return [...lists.flat().filter((list) => this.#isTaken(list)), ...inside.flat()]
+    const lists = [
+      ...findLabelledLists(marks, region),
+      ...json.lists,
+      ...findMemoryLists(marks, region),
+      ...findCreditedLists(marks, region),
+      ...findQuotedLists(marks, region),
+      ...findBoldLists(marks, region),
+      ...findTagLists(marks, blocks, region, this.#unbalanced),
+    ]
+    return [...lists.filter((list) => this.#isTaken(list)), ...inside]
   }
 
   #isTaken(list: ContextList): boolean {

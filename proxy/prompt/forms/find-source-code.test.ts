@@ -46,3 +46,18 @@ describe('documents of source code', () => {
     }
   })
 })
+
+it('a file ends where the next one follows at once, or the text ends, whatever fences it holds', () => {
+  const cut = 'call it\n```\nand so on'
+  const named = 'Run it:\n```sh\nmake\n```\nDone.'
+  for (const files of [
+    [cut, 'It rained.', 'The sun shone.'],
+    [named, cut, named],
+  ]) {
+    const written = files.map((text, i) => `src/${'abc'[i]}.md\n\`\`\`\n${text}\n\`\`\``)
+    expect(contentsOf(`I added these files to the chat.\n\n${written.join('\n\n')}\n`)).toEqual([files])
+  }
+  expect(contentsOf(`These files:\n\na.md\n\`\`\`\nA\n\`\`\`\n\nb.md\n\`\`\`\n${named}\n\`\`\`\n\nWhy?`)).toEqual([
+    ['A', named],
+  ])
+})

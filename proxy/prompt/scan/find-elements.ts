@@ -25,10 +25,9 @@ export interface Region {
   readonly elements: readonly KinElement[]
 }
 
-// `<file_content>`, `<document_chunk>`
-const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
-// `<retrieved_document>`
-const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
+// `<retrieved_document>`, `<file_content>`, `<document_chunk>`
+const QUALITY =
+  /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-]|[_-](?:contents?|text|chunk|excerpt|result)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
@@ -36,7 +35,7 @@ export const genericTags: ReadonlySet<string> = new Set('data content item entry
 
 // words that announce lists; `the document:` announces a single document, with rules inside
 const ANNOUNCED =
-  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
+  /^(?=#{1,6}\s|.*[:：](?:\*\*)?$).*(?<!\p{L})(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?!\p{L})/iu
 const LONGEST_ANNOUNCEMENT = 120
 
 // containers nested deeper than in any template are content
@@ -84,7 +83,7 @@ class ElementWalk {
     // a whole prompt may be one line of many elements
     const before = this.#marks.text.slice(Math.max(0, start - LONGEST_ANNOUNCEMENT), start)
     const line = before.slice(before.lastIndexOf('\n') + 1).trim()
-    return line.length < LONGEST_ANNOUNCEMENT && /[:：](?:\*\*)?$|^#{1,6}\s/.test(line) && ANNOUNCED.test(line)
+    return line.length < LONGEST_ANNOUNCEMENT && ANNOUNCED.test(line)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
@@ -111,9 +110,7 @@ export function isWeakTag(name: string): boolean {
 }
 
 function isBlockName(name: string): boolean {
-  if (strongTags.has(name) || weakTags.has(name)) return true
-  const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
-  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+  return [name, name.replace(QUALITY, '')].some((noun) => strongTags.has(noun) || weakTags.has(noun))
 }
 
 /** Returns whether something is the first thing in its region. */

@@ -16,11 +16,11 @@ export interface LineNotes {
   /** Where each run of blank lines begins. */
   readonly blanks: readonly { readonly start: number }[]
   readonly notes: readonly LineNote[]
-  /** Where the first heading of each level begins. */
-  readonly headings: ReadonlyMap<number, number>
 }
 
 const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
+// `====== Now it begins ======`
+const TITLED_RULE = /([-=*~])\1{2,}[ \t][^\n]{1,100}[ \t]\1{3,}[ \t\r]*$/my
 
 /** Reads each line of a region once, so that lists of many forms can share the result. */
 export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
@@ -48,43 +48,26 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
     notes.push(question)
     notes.sort((a, b) => a.start - b.start)
   }
-  return { blanks, notes, headings: findFirstHeadings(text, notes) }
+  return { blanks, notes }
 }
 
 /** Finds `Q: …` after a blank line, if the prompt ends with `A:`. Otherwise it is an ordinary line of a document. */
 export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
-  if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined
+  if (to < text.length || !text.slice(-16).trimEnd().endsWith('\nA:')) return undefined
   const start = text.lastIndexOf('\nQ:') + 1
   if (start <= from || text[start - 2] !== '\n') return undefined
   const kind: Cue = { kind: 'q', question: true, answer: false, empty: false }
   return { start, end: findLineEnd(text, start), kind, behindBlank: true }
 }
 
-function findFirstHeadings(text: string, notes: readonly LineNote[]): Map<number, number> {
-  const headings = new Map<number, number>()
-  for (const { kind, start } of notes) {
-    const level = kind === 'heading' ? levelOf(text, start) : 0
-    if (level > 0 && !headings.has(level)) headings.set(level, start)
-  }
-  return headings
-}
-
 function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
   const first = findContentStart(text, start, end)
   if (first === end) return 'blank'
-  if (isRule(text, first, end) || isTitledRule(text, first, end)) return 'rule'
+  if (isRule(text, first, end)) return 'rule'
+  if ('-=*~'.includes(text[first]!) && matchAt(TITLED_RULE, text, first)) return 'rule'
   const cue = readCue(text, start)
   if (cue !== undefined) return cue
   return levelOf(text, start) > 0 ? 'heading' : 'text'
-}
-
-// `====== Now it begins ======`
-const TITLED_RULE = /^([-=*~])\1{2,}[ \t][^\n]{1,100}[ \t]\1{3,}$/
-const LONGEST_TITLED_RULE = 160
-
-function isTitledRule(text: string, first: number, end: number): boolean {
-  if (!'-=*~'.includes(text[first]!) || end - first > LONGEST_TITLED_RULE) return false
-  return TITLED_RULE.test(text.slice(first, end).trimEnd())
 }
 
 /** Returns the level of the heading that begins at `line`, or 0 if there is none. */

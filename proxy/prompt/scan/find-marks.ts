@@ -95,7 +95,9 @@ const ASTERISK = 42
 const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
-const MOST_SIGNS_BEFORE_VALUE = 10
+
+// how far behind the colon a value begins
+const FURTHEST_VALUE = 12
 
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
@@ -152,18 +154,17 @@ class LineReader {
   #readHead(line: number, start: number): void {
     const text = this.#text
     const { contents, values } = this.#marks
-    const label = readLabel(text, start)
+    let own = readLabel(text, start)
     const colon = this.#findColon(start)
-    const isNear = colon <= start + FURTHEST_COLON
-    const head =
-      label === undefined && isNear && mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
-    if (head === 'content') contents.push({ start })
-    const own = label ?? (head === undefined || head === 'content' ? undefined : toRecordLabel(text, start, head))
-    if (own !== undefined) {
-      this.#keep(own)
-    } else if (isNear && mayAnnounceValue(text, colon)) {
-      if (matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
+    if (own === undefined && colon <= start + FURTHEST_COLON) {
+      const head = mayEndName(text, colon) ? readRecordHead(text, line, start) : undefined
+      if (head === 'content') contents.push({ start })
+      else if (head !== undefined) own = toRecordLabel(text, start, head)
+      const behind = text.slice(colon, colon + FURTHEST_VALUE)
+      const mayHold = own === undefined && (behind.includes('[') || behind.includes('{'))
+      if (mayHold && matchAt(ANNOUNCED_VALUE, text, start)) values.push({ start: ANNOUNCED_VALUE.lastIndex })
     }
+    if (own !== undefined) this.#keep(own)
   }
 
   #findColon(start: number): number {
@@ -194,11 +195,4 @@ function mayEndName(text: string, colon: number): boolean {
   const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
   const code = text.charCodeAt(at)
   return isSpace(code) || code > 127 || text[colon] === '：'
-}
-
-/** Returns whether a JSON value follows this colon, ignoring the few signs that {@link ANNOUNCED_VALUE} skips. */
-function mayAnnounceValue(text: string, colon: number): boolean {
-  let at = colon + 1
-  while (at - colon <= MOST_SIGNS_BEFORE_VALUE && ' \t*'.includes(text[at] ?? '.')) at++
-  return text[at] === '{' || text[at] === '['
 }

@@ -17,6 +17,8 @@ const MOST_TURNS = 10_000
 
 const ANSWERING = /^[ \t]?(?:assistant|model|chatbot|bot)\b/i
 const LONGEST_ROLE = 16
+// somebody else speaks, or nobody
+const ENDING = 'user system human tool developer observation environment end eot eom eos return'.split(' ')
 
 /** Returns the turns of a rendered prompt, except the assistant's. Undefined if there are absurdly many. */
 export function findTurns(text: string): Turn[] | undefined {
@@ -53,8 +55,8 @@ function beginsAnswer(text: string, mark: RegExpExecArray, isAnswer: boolean): b
     const at = mark.index + whole.length - role.length
     return ANSWERING.test(text.slice(at, at + LONGEST_ROLE))
   }
+  const holds = (word: string): boolean => name.includes(word)
   // tool calls are part of the answer, which continues after the tools' output
-  if (/assistant|bot|model|call|tool.*end/.test(name)) return true
-  if (/user|system|human|tool|developer|observation|environment/.test(name)) return false
-  return /end|eot|eom|eos|return/.test(name) ? false : isAnswer
+  if (['assistant', 'bot', 'model', 'call'].some(holds) || (holds('tool') && holds('end'))) return true
+  return ENDING.some(holds) ? false : isAnswer
 }

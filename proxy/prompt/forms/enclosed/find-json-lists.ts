@@ -79,7 +79,7 @@ function readList(
   )
     return undefined
   const named = arrays
-    .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
+    .map(({ name, elements }) => ({ name: name && partWords(name), elements }))
     .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
   // in most JSON no list can have texts, whatever is said about it
   if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
@@ -115,11 +115,6 @@ function arePaired(arrays: JsonValue['arrays'], texts: readonly JsonElement[]): 
       other.elements.length === texts.length &&
       (other.elements.at(-1)!.end <= from || other.elements[0]!.start >= to),
   )
-}
-
-/** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
-function toWords(name: string): string {
-  return partWords(name).replaceAll(/[ -]/g, '_')
 }
 
 /** Returns whether members before or after the arrays of a value say how it is sorted, or name one by its place. */
@@ -176,7 +171,7 @@ function findLabels(text: string, elements: readonly JsonElement[]): Span[] | un
   const first = [...(elements[0]?.members?.keys() ?? [])]
   for (const known of LABEL_NAMES) {
     // `SourceId`, but not `ID`, which is a key of a database
-    const name = first.find((own) => own === known || (own.length > 2 && toWords(own).toLowerCase() === known))
+    const name = first.find((own) => own === known || (own.length > 2 && partWords(own).toLowerCase() === known))
     if (name === undefined) continue
     const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
     if (!labels.every((label) => label !== undefined)) continue

@@ -1,4 +1,4 @@
-import { type BlockSpan, type ContextList, mostBlocks, toList } from '../../context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks, toList, toRows } from '../../context-list.ts'
 import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
@@ -30,22 +30,17 @@ export function findTagLists(
 ): ContextList[] {
   if (elements.length > mostBlocks) return []
   const { text } = marks
-  const rows: KinElement[][] = []
-  for (const element of elements) {
-    const previous = rows.at(-1)?.at(-1)
-    if (previous !== undefined && isSibling(text, previous, element)) rows.at(-1)!.push(element)
-    else rows.push([element])
-  }
+  const rows = toRows(elements, (left, right) => isSibling(text, left, right))
   const torn = new Set(unbalanced)
   for (const [i, [first]] of rows.slice(1).entries()) {
-    const { name } = first!.open
-    if (region.container && rows[i]![0]!.open.name === name) torn.add(name)
+    const { name } = first.open
+    if (region.container && rows[i]![0].open.name === name) torn.add(name)
   }
   return rows
-    .filter(([element]) => !torn.has(element!.open.name))
-    .filter((row) => row.length > 1 || !isField(marks, row[0]!))
+    .filter(([element]) => !torn.has(element.open.name))
+    .filter((row) => row.length > 1 || !isField(marks, row[0]))
     .map((row) =>
-      toRowList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))),
+      toRowList(text, row, region.isKin && (!isWeakTag(row[0].open.name) || startsIn(text, region, row[0]))),
     )
 }
 

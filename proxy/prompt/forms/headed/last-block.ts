@@ -3,7 +3,6 @@ import {
   findClosing,
   findClosingLine,
   findEndBeforeClosing,
-  findItemEnd,
   findOpening,
   findOwnClosing,
   isClosedAlike,
@@ -89,17 +88,12 @@ export interface LastBlock extends Surroundings {
   /** What was opened right before the list. */
   readonly opening: Opening | undefined
   readonly openingRule: string | undefined
-  /** Where the next of several instructions begins, if the list ends one; -1 if nothing shows where. */
-  readonly itemEnd: number | undefined
 }
 
 export function readLastBlock(surroundings: Surroundings, labels: readonly Label[], limit: number): LastBlock {
-  const {
-    marks: { text },
-    lines,
-  } = surroundings
+  const { lines } = surroundings
+  const { text } = surroundings.marks
   const [first, label] = [labels[0]!, labels.at(-1)!]
-  const item = findItemEnd(text, first.start)
   return {
     ...surroundings,
     labels,
@@ -109,7 +103,6 @@ export function readLastBlock(surroundings: Surroundings, labels: readonly Label
     interior: readInterior(text, lines, labels),
     opening: findOpening(text, first.start),
     openingRule: findRuleBefore(text, lines, first.start),
-    itemEnd: item === undefined || (item > label.end && item <= limit) ? item : -1,
   }
 }
 
@@ -120,8 +113,9 @@ export function findLastEnd(last: LastBlock): { readonly block: number; readonly
   const { ends, quotes, closed } = last.interior
   // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
   if (opening && findClosingLine(text, opening, first.end, label.start) !== undefined) return undefined
-  if (last.itemEnd === -1) return undefined
   const ending = readEnding(last)
+  // nothing shows where the next of several instructions begins
+  if (opening?.item && ending.closing === undefined) return undefined
   // if only the last block is not closed, it is not a block, or its end is cut off
   if ((quotes !== undefined || closed) && ending.listEnd === undefined) return undefined
   const limit = findLimit(last, ending)
@@ -129,7 +123,7 @@ export function findLastEnd(last: LastBlock): { readonly block: number; readonly
   const end = cutAt(last, limit)
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === label.end) return undefined
-  if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  if (opening?.sign && text.endsWith(opening.sign, end)) return undefined
   const isTorn = isClosedAlike(text, ends, end) === false || endsInOwnRule(text, end) || holdsLoneRule(last, end)
   return isTorn ? undefined : { block: end, list: ending.listEnd ?? end }
 }
@@ -141,8 +135,7 @@ export function readEnding(last: LastBlock): Ending {
   const own = findOwnEnd(last)
   if (own !== undefined) return { certain: own.start, closing: own.start, listEnd: own.end }
   const closing = findListClosing(last)
-  const item = last.itemEnd === -1 ? undefined : last.itemEnd
-  const bound = closing ?? item ?? limit
+  const bound = closing ?? limit
   const blank = findBlank(lines, from, bound)
   const fence = findClosingRule(last, bound)
   if (fence !== undefined) return { paragraph: blank < fence ? blank : undefined, certain: fence, closing: fence }
@@ -160,7 +153,7 @@ export function readEnding(last: LastBlock): Ending {
 /** Returns where it ends by the same closing as every other block: a line with its number, or a closing quote. */
 function findOwnEnd({ marks, interior, label, limit }: LastBlock): Span | undefined {
   const { quotes, closed } = interior
-  const quoted = quotes && findQuoteEnd(marks.text, label.end, quotes, limit)
+  const quoted = quotes === undefined ? undefined : findQuoteEnd(marks.text, label.end, quotes, limit)
   if (quoted !== undefined) return { start: quoted, end: quoted }
   return closed ? findOwnClosing(marks.text, label, limit) : undefined
 }
@@ -185,9 +178,12 @@ function isEnd({ marks, interior, first, lines }: LastBlock, { kind, behindBlank
   if (kind === 'rule' && marks.text.slice(start, end).trim() === interior.separator) return true
   // records are whole documents, and only one of them may have headings
   if (!behindBlank || interior[kind] || first.keys !== undefined) return false
+  if (kind === 'rule' || isPromptHeading(marks.text, start)) return true
   // if no heading of its level comes before the list, it may belong to the last document
-  const level = lines.headings.get(levelOf(marks.text, start)) ?? start
-  return kind === 'rule' || level < first.start || isPromptHeading(marks.text, start)
+  const level = levelOf(marks.text, start)
+  return notesIn(lines, 0, first.start).some(
+    (own) => own.kind === 'heading' && levelOf(marks.text, own.start) === level,
+  )
 }
 
 /** Returns the furthest end of the block. Undefined if that is uncertain. */
@@ -228,16 +224,9 @@ function isDoubtful({ marks: { text }, interior, first, label, limit }: LastBloc
 }
 
 /** Returns the end of the region if the question comes before the list, unless the prompt may go on behind it. */
-function findLimitBelowQuestion({
-  marks,
-  lines,
-  labels,
-  first,
-  label,
-  interior,
-  limit,
-}: LastBlock): number | undefined {
-  const { text, asked } = marks
+function findLimitBelowQuestion(last: LastBlock): number | undefined {
+  const { lines, labels, first, label, interior, limit } = last
+  const { text, asked } = last.marks
   const bodies = readBodies(text, labels, interior, limit)
   const isAsked = asked && (interior.blank || isNoLonger(bodies))
   if (!isAsked && !asksBefore(text, lines, first.start)) return undefined
@@ -289,7 +278,7 @@ function cutAt({ marks, interior, label, openingRule }: LastBlock, limit: number
   const isOutside = rule !== undefined && (rule.text === openingRule || !interior.endsInRule)
   const bodyEnd = isOutside ? rule.bodyEnd : end
   // a line that closes every block is no end of the list
-  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(marks, label.end, bodyEnd)
+  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(text, label.end, bodyEnd)
 }
 
 /** Returns whether only this block holds a rule, which may divide it from the prompt. */

@@ -13,6 +13,8 @@ const MEMORIES = new RegExp(
     `(?<!\\p{L})memories ${OF_USER}`,
     '(?<!\\p{L})memories for [^\\s:]{1,64}[:：]?(?:\\*\\*)?$',
     '(?<!\\p{L})(?:(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen)(?!\\p{L})',
+    // names of containers
+    '^<(?:.*[ -])?(?:memories|facts)(?:[ -]from[ -].*)?>$',
     '记忆|記憶|기억',
   ].join('|'),
   'iu',
@@ -56,13 +58,13 @@ function readItems(text: string, first: number, limit: number): readonly BlockSp
     const end = findContentEnd(text, line, lineEnd)
     const [whole = '', indent = '', sign = ''] = matchAt(BULLET, text, line) ?? []
     // what all bullets of one list have in common: their indentation and their sign
-    const own = indent + sign.replace(/^\d+/, '1')
+    const own = indent + sign.slice(-1)
     shape ??= own
     const previous = items.at(-1)
     if (sign !== '' && own === shape) {
       const label = sign.length > 1 ? { label: { start, end: start + sign.length - 1 } } : undefined
       items.push({ start, end, contentStart: line + whole.length, contentEnd: end, ...label })
-    } else if (previous !== undefined && start - line > shape.search(/\S/)) {
+    } else if (previous !== undefined && start - line > shape.length - shape.trimStart().length) {
       items[items.length - 1] = { ...previous, end, contentEnd: end }
     } else return items
   }
@@ -71,13 +73,10 @@ function readItems(text: string, first: number, limit: number): readonly BlockSp
 
 function isAnnounced({ text, tags }: Marks, region: Region, line: number): boolean {
   const end = findContentEnd(text, region.start, line)
-  if (end === region.start) {
-    const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
-    return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
-  }
+  const container = region.container && end === region.start ? tags[findIndexFrom(tags, end) - 1] : undefined
   const start = text.lastIndexOf('\n', end - 1) + 1
-  if (end - start > LONGEST_HEADING) return false
-  const heading = text.slice(Math.max(start, region.start), end).trim()
+  if (container === undefined && end - start > LONGEST_HEADING) return false
+  const heading = container ? `<${container.name}>` : text.slice(Math.max(start, region.start), end).trim()
   if (!/^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading)) return false
   const words = heading.replaceAll('_', ' ')
   return MEMORIES.test(words) && !DIRECTIONS.test(heading.startsWith('<') ? words : heading)

@@ -1,12 +1,14 @@
 import { findContentEnd, findLineEnd, isDigit, matchAt } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
 import {
-  BULLET,
   type Dress,
   findClosed,
   findNameEnd,
   GAP,
+  isBullet,
   isLabelId,
+  isMarkdown,
+  isOpenSign,
   type Label,
   skipColon,
   skipSigns,
@@ -36,12 +38,11 @@ const BEHIND_NUMBER = new RegExp(
 )
 // `**Source n°1** — Rome`, and `**Source n°1 : Rome**`
 const BEHIND_BOLD = /(?:[ \t]?[:：([（–—|-][^*\n]{1,200})?[:：]?\*\*(?:[ \t]?[:：])?(?=\s|$)/uy
-const NUMBERED_TAG = /^[\p{L} _-]{2,30}\d/u
 const ITEM_SIGNS = '-*+>|•'
 
 // `Document title: …`
-const NAMED = /(?:[ _]?(?:file|path|name|url|title|document))?[ \t]?[:：=][ \t]?(?=\S)/iuy
-const FIELD = /(?:file|path|url|uri|link|title|from)(?:[ _]?(?:file|path|name|url|title))?[ \t]?[:：=][ \t]?(?=\S)/iuy
+const FIELD =
+  /(?:file|path|url|uri|link|title|from)?(?:[ _]?(?:file|path|name|url|title|document))?[ \t]?[:：=][ \t]?(?=\S)/iuy
 // `response.content` is not a file
 const KINDS =
   'md|mdx|markdown|txt|rst|adoc|org|tex|pdf|docx?|pptx?|xlsx?|odt|rtf|epub|html?|xml|json|jsonl|ya?ml|toml|ini|cfg|conf|csv|tsv|log|sql|sh|py|ipynb|ts|tsx|js|jsx|mjs|cjs|vue|svelte|css|scss|java|kt|scala|go|rs|rb|php|c|cc|cpp|h|hpp|cs|swift|dart|lua|r|jl|pl|proto|tf|eml|srt|vtt'
@@ -50,17 +51,15 @@ const PART = '[\\p{L}\\p{M}\\p{N}_@.+~-]{1,100}'
 const fileName = `${PART}(?:[/\\\\]${PART}){0,12}\\.(?:${KINDS})(?![\\w.(])`
 const PATH = new RegExp(fileName, 'iuy')
 
-// not the initialiser `[3] = …`
+// `## [1]`, `**[1]**`, but not the initialiser `[3] = …`
 const NUMBER = new RegExp(
-  `[[【]#?(\\d{1,6})[\\]】](?:\\*\\*)?(?:${GAP}(?![ \\t]{0,8}=)|:(?=[ \\t]+(?![<(]?https?:)))`,
+  `(#{1,6}[ \\t]{1,2}|\\*\\*|)[[【]#?(\\d{1,6})[\\]】](?:\\*\\*)?(?:${GAP}(?![ \\t]{0,8}=)|:(?=[ \\t]+(?![<(]?https?:)))`,
   'uy',
 )
-// the signs in front of a bare number
-const OPENED = /[[【]#?$/
 // `[a.md]: text`, as in a list of sources
 const NAMED_FILE = /\[[\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?\]:(?=[ \t])/uy
 // `17|"It rained."`
-const ROW = /(\d{1,9})\|(?=")/y
+const ROW = /()(\d{1,9})\|(?=")/y
 
 /** Reads the label that begins at `start`, the first character of its line. */
 export function readLabel(text: string, start: number): Label | undefined {
@@ -69,18 +68,18 @@ export function readLabel(text: string, start: number): Label | undefined {
   const at = isLetter(code) ? start : skipSigns(text, start)
   if (at === undefined) return undefined
   const signs = text.slice(start, at)
-  if (isDigit(text.charCodeAt(at)) && OPENED.test(signs)) return readBareNumber(text, start, signs)
+  const bare = isDigit(text.charCodeAt(at)) ? readId(text, start, NUMBER, '1') : undefined
+  if (bare !== undefined) return { ...bare, bare: true }
   const noun = readNoun(text, at)
   // most lines that begin with signs are items, quotations and rows
   if (noun.end === at && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
-  // `<document>` is a tag, `<document 1>` is not
-  if (signs === '<' && !NUMBERED_TAG.test(text.slice(at, at + 40))) return undefined
   return readHead(text, start, { signs, at }, noun)
 }
 
 function readHead(text: string, start: number, dress: Dress, noun: Noun): Label | undefined {
   const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
-  if (label !== undefined || dress.signs === '') return label
+  // `<document>` is a tag, `<document 1>` is not
+  if (label !== undefined || dress.signs === '' || dress.signs === '<') return label
   return (
     readNamed(text, start, dress, noun) ??
     readPath(text, start, dress) ??
@@ -90,21 +89,14 @@ function readHead(text: string, start: number, dress: Dress, noun: Noun): Label 
   )
 }
 
-function readBareNumber(text: string, start: number, signs: string): Label | undefined {
-  const at = start + signs.search(OPENED)
-  // `## [1]`, `**[1]**`
-  if (at > start && !/^(?:#{1,6}[ \t]{1,2}|\*\*)$/.test(text.slice(start, at))) return undefined
-  const label = readId(text, at, NUMBER, '1')
-  return label && { ...label, start, form: text.slice(start, at) + label.form, bare: true }
-}
-
 /** Reads a label that is little more than the id it captures. */
 function readId(text: string, start: number, shape: RegExp, form: string): Label | undefined {
   const match = matchAt(shape, text, start)
   if (match === null) return undefined
-  const idStart = start + match[0].indexOf(match[1]!)
-  const idEnd = idStart + match[1]!.length
-  return { ...toLabel(start, start + match[0].length, form, true), idStart, idEnd, number: toLabelNumber(match[1]!) }
+  const [whole, signs, id] = match as unknown as [string, string, string]
+  const idStart = start + whole.indexOf(id)
+  const label = toLabel(start, start + whole.length, signs + form, true)
+  return { ...label, idStart, idEnd: idStart + id.length, number: toLabelNumber(id) }
 }
 
 /** An id behind a word for a document, and what is said before it. */
@@ -136,10 +128,10 @@ function readNumbered(text: string, start: number, dress: Dress, noun: Noun): La
   const { said, id, isLinked, end: idEnd } = own
   const behind = isLinked ? idEnd + 1 : idEnd
   const end = findLabelEnd(text, behind, signs)
-  const isAlone = !noun.isWeak && said.trimEnd() !== said && /^\d+$/.test(id) && isLineEnd(text, behind)
+  const isAlone = !noun.isWeak && said.trimEnd() !== said && toLabelNumber(id) !== undefined && isLineEnd(text, behind)
   if (end === undefined && !isAlone) return undefined
   // list items may be anything, and words with a number and no sign after it may be any heading
-  const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined
+  const isWeak = noun.isWeak || isBullet(signs) || end === undefined
   return {
     ...toLabel(
       start,
@@ -157,7 +149,7 @@ function readNumbered(text: string, start: number, dress: Dress, noun: Noun): La
 
 /** Returns whether a title is behind the number. It is part of the text, unless brackets hold it. */
 function isTitled(text: string, at: number, end: number | undefined, signs: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text.slice(at, end ?? at)) && !/[[【(<]/.test(signs)
+  return /[\p{L}\p{N}]/u.test(text.slice(at, end ?? at)) && isOpenSign(signs)
 }
 
 /** Returns the end of a label whose number ends at `at`. Undefined if the number is a word of a sentence. */
@@ -167,7 +159,7 @@ function findLabelEnd(text: string, at: number, signs: string): number | undefin
   for (const shape of signs.endsWith('**') ? [BEHIND_BOLD, BEHIND_NUMBER] : [BEHIND_NUMBER]) {
     if (matchAt(shape, text, at)) return shape.lastIndex
   }
-  return isLineEnd(text, at) && signs !== '' && !BULLET.test(signs) ? at : undefined
+  return isLineEnd(text, at) && signs !== '' && !isBullet(signs) ? at : undefined
 }
 
 function isLineEnd(text: string, at: number): boolean {
@@ -177,10 +169,11 @@ function isLineEnd(text: string, at: number): boolean {
 /** Reads a word for a source and its name. What the label says about its block moves with the block. */
 function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   // `**Source:** a.md` is a field of a record
-  if (/^(?:[-*+>|•][ \t]?|\*\*)$/.test(signs)) return undefined
-  const [shape, from] = noun.end > at ? [NAMED, noun.end] : [FIELD, at]
-  if (!matchAt(shape, text, from)) return undefined
-  const name = shape.lastIndex
+  if (isMarkdown(signs) && signs[0] !== '#') return undefined
+  const [field] = matchAt(FIELD, text, noun.end) ?? []
+  if (field === undefined) return undefined
+  if (noun.end === at && ' _:：=\t'.includes(field[0]!)) return undefined
+  const name = noun.end + field.length
   const end = findNameEnd(text, name, signs)
   const word = text.slice(at, name).toLowerCase()
   return end === undefined ? undefined : toLabel(start, end, `${signs}${word}~`, true)
@@ -188,7 +181,7 @@ function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun
 
 /** Reads a file's name between signs, such as `--- src/a.ts ---`. */
 function readPath(text: string, start: number, { signs, at }: Dress): Label | undefined {
-  if (/^(?:[-*+•|]|>+)[ \t]?$|^["'(/[]|^\*\*?$|^[.~]/.test(signs)) return undefined
+  if ((isMarkdown(signs) && signs[0] !== '#') || '"\'(/[.~>'.includes(signs[0]!)) return undefined
   if (!matchAt(PATH, text, at)) return undefined
   const end = findNameEnd(text, at, signs)
   return end === undefined ? undefined : toLabel(start, end, `${signs}path~`, true)

@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule, matchAt } from '../find-edges.ts'
 import { named } from '../words/field-names.ts'
 import { readLabel } from './find-labels.ts'
 import { type Label, toLabel, toLabelNumber } from './label.ts'
@@ -69,29 +69,17 @@ export function readFields(text: string, start: number): RecordHead | undefined 
   let number: RecordHead['number']
   for (let at = start; keys.length < MOST_FIELDS; ) {
     const field = readField(text, at)
-    if (!field || !isKnown(field.key)) return isRecord(keys) ? toHead('fields', at, keys, number) : undefined
+    if (!field || !isKnown(field.key)) return toHead('fields', at, keys, number)
     keys.push(field.key)
     number ??= readNumber(text, field)
+    if (isContent(field.key)) return toHead('content', field.end, keys, number)
     const end = findLineEnd(text, at)
-    if (isContent(field.key) || isLastLine(text, end)) return readLast(text, field, end, keys, number)
-    if (end - at > LONGEST_VALUE) return undefined
-    at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
+    const next = findContentStart(text, end, text.length)
+    if (end - at > LONGEST_VALUE || next === text.length) return undefined
+    if (text.slice(end + 1, next).includes('\n')) return toHead('metadata', next, keys, number)
+    at = Math.min(next, end + 5)
   }
   return undefined
-}
-
-/** Returns the head that ends with this field, which holds the text, or which a blank line or nothing follows. */
-function readLast(
-  text: string,
-  { key, end }: Field,
-  lineEnd: number,
-  keys: readonly string[],
-  number: RecordHead['number'],
-): RecordHead | undefined {
-  if (isContent(key)) return keys.length > 1 ? toHead('content', end, keys, number) : undefined
-  const content = findContentStart(text, lineEnd, text.length)
-  const isHead = content < text.length && lineEnd - end <= LONGEST_VALUE && areMetadata(keys)
-  return isHead ? toHead('metadata', content, keys, number) : undefined
 }
 
 function toHead(
@@ -99,32 +87,27 @@ function toHead(
   end: number,
   keys: readonly string[],
   number: RecordHead['number'],
-): RecordHead {
+): RecordHead | undefined {
+  // several fields begin a record, or a single one with the kind of title, such as `文档标题`
+  const isRecord = keys.length > 1 || (kind === 'fields' && keys.some(isTitled))
+  if (!(kind === 'metadata' ? areMetadata(keys) : isRecord)) return undefined
   const isWeak = !(keys.some(isOrigin) || (keys.some(isContent) && keys.length > 2))
   return { end, kind, keys: keys.join(), number, isWeak }
-}
-
-/** Returns whether a blank line or nothing follows the line that ends at `end`. */
-function isLastLine(text: string, end: number): boolean {
-  if (end >= text.length) return true
-  const next = findLineEnd(text, end + 1)
-  return next < text.length && findContentStart(text, end + 1, next) === next
 }
 
 /** Returns whether fields above a blank line are those of a record. */
 function areMetadata(keys: readonly string[]): boolean {
   // lines of prose also begin with words and a colon, while a metadata store names its fields like variables
   if (keys.every((key) => IDENTIFIER.test(key))) return true
-  return keys.length > 1 && keys.some(isOrigin) && keys.every((key) => isNaming(key) || isDescribing(key))
+  return keys.length > 1 && keys.some(isOrigin) && keys.every(isMetadata)
+}
+
+function isMetadata(key: string): boolean {
+  return isNaming(key) || isDescribing(key)
 }
 
 function isKnown(key: string): boolean {
-  return isNaming(key) || isDescribing(key) || isContent(key) || IDENTIFIER.test(key)
-}
-
-/** Returns whether these fields begin a record: several, or a single one with the kind of title, such as `文档标题`. */
-function isRecord(keys: readonly string[]): boolean {
-  return keys.length > 1 || (keys.length === 1 && isTitled(keys[0]!))
+  return isMetadata(key) || isContent(key) || IDENTIFIER.test(key)
 }
 
 interface Field {
@@ -133,7 +116,7 @@ interface Field {
   readonly end: number
 }
 
-function readField(text: string, at: number): Field | undefined {
+export function readField(text: string, at: number): Field | undefined {
   const match = matchAt(FIELD, text, at)
   return match === null ? undefined : { key: match[1]!.trimEnd(), end: at + match[0].length }
 }
@@ -142,7 +125,7 @@ function readNumber(text: string, { key, end: from }: Field): RecordHead['number
   if (!isCounting(key)) return undefined
   const start = findContentStart(text, from, findLineEnd(text, from))
   const end = findContentEnd(text, start, findLineEnd(text, start))
-  return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
+  return toLabelNumber(text.slice(start, Math.min(end, start + 8))) === undefined ? undefined : { start, end }
 }
 
 /**
@@ -157,16 +140,22 @@ function beginsRecord(text: string, line: number, isIndented: boolean): boolean 
   const last = text[end - 1]!
   // below `metadata:`, indented fields are part of its value
   if (last === ':' || last === '：' || last === '>') return !(isIndented && KEY.test(text.slice(before, end)))
-  return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
+  return isRule(text, findContentStart(text, before, end), end)
+}
+
+/** The names of the fields below a text, and where they end. */
+export interface Credits {
+  readonly keys: string
+  readonly end: number
 }
 
 /** Reads the names of the fields in these lines, if all of them describe a text and one gives its source. */
-export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
+export function readCredits(text: string, start: number): Credits | undefined {
   const keys: string[] = []
   let end = start
   for (let line = start; line < text.length && keys.length < MOST_FIELDS; line = findLineEnd(text, line) + 1) {
     const field = readField(text, line)
-    if (field === undefined || !(isNaming(field.key) || isDescribing(field.key))) break
+    if (field === undefined || !isMetadata(field.key)) break
     keys.push(field.key)
     end = findContentEnd(text, line, findLineEnd(text, line))
     if (end - line > LONGEST_VALUE) return undefined

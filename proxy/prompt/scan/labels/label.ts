@@ -35,7 +35,8 @@ export function isLabelId(prefix: string, id: string): boolean {
 
 /** Returns the value of a plain number. `07` is not one, because counting up would not keep its format. */
 export function toLabelNumber(id: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
+  const number = Number(id)
+  return String(number) === id && Number.isInteger(number) && number >= 0 && number < 1_000_000 ? number : undefined
 }
 
 /** What follows a label. Chinese, Japanese and Korean texts continue without a space. */
@@ -56,10 +57,18 @@ const LONGEST_LINE = 200
 const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
   '[] <> () {} 【】 《》 〈〉 「」 『』 〔〕 （）'.split(' ').map((pair) => [...pair]),
 )
-/** The bullet of a list item. */
-export const BULLET: RegExp = /^[-*+•][ \t]?$/
-// these begin lines of any Markdown and, alone, say nothing about the line
-const MARKDOWN = /^(?:[-*+>|•]|\*\*|#{1,6})[ \t]?$/
+const BRACKETS = Object.values(MIRRORED).join('')
+
+/** Returns whether these signs are the bullet of a list item. */
+export function isBullet(signs: string): boolean {
+  return ['-', '*', '+', '•'].includes(signs.trimEnd())
+}
+
+/** Returns whether these signs begin lines of any Markdown and, alone, say nothing about the line. */
+export function isMarkdown(signs: string): boolean {
+  const own = signs.trimEnd()
+  return isBullet(own) || ['|', '>', '**'].includes(own) || own.replaceAll('#', '') === ''
+}
 
 /**
  * Returns the position after a line's leading signs and at most two spaces. Undefined if there are too many signs or
@@ -78,43 +87,34 @@ export function skipSigns(text: string, start: number): number | undefined {
 }
 
 /**
- * Returns the position after the signs that close the leading ones, either at the end of the line or with the text in
- * between.
+ * Returns the position after the signs that close the leading ones: right here, at the end of the line, or, of brackets,
+ * with a title in between.
  */
 export function findClosed(text: string, at: number, signs: string): number | undefined {
-  if (signs === '' || MARKDOWN.test(signs)) return undefined
+  if (isMarkdown(signs)) return undefined
   const closing = toClosing(signs)
   const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
-  const end = isBlank(text.charCodeAt(at)) ? at + 1 : at
-  if (text.startsWith(closing, end)) return skipColon(text, end + closing.length)
-  if (lineEnd - closing.length > at && text.startsWith(closing, lineEnd - closing.length)) return lineEnd
-  const inside = findInside(text, closing, at, lineEnd)
-  const isBracket = MIRRORED[closing] === undefined && '])}>】》〉」』〕）'.includes(closing.at(-1) ?? ' ')
-  if (isBracket && inside > at) return skipColon(text, inside + closing.length)
+  const behind = text.slice(at, lineEnd)
+  const inside = behind.indexOf(closing)
+  const isHere = inside === 0 || (inside === 1 && isBlank(text.charCodeAt(at)))
+  if (!isHere && inside > 0 && behind.endsWith(closing)) return lineEnd
+  if (isHere || (inside > 0 && BRACKETS.includes(closing.at(-1)!))) return skipColon(text, at + inside + closing.length)
   return isOpenSign(signs) && isApart(text, at) ? at : undefined
 }
 
 /** Returns the end of a name: the end of the line, or the signs that close the leading ones. */
 export function findNameEnd(text: string, at: number, signs: string): number | undefined {
-  const lineEnd = findLineEnd(text, at)
-  const end = findContentEnd(text, at, lineEnd)
+  const end = findContentEnd(text, at, findLineEnd(text, at))
   if (end === at || end - at > LONGEST_LINE) return undefined
-  if (signs === '' || MARKDOWN.test(signs) || signs.replaceAll('#', '') === '') return end
   const closing = toClosing(signs)
-  const inside = findInside(text, closing, at, end)
-  if (inside < 0) return isOpenSign(signs) ? end : undefined
-  const behind = skipColon(text, inside + closing.length)
-  return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
-}
-
-/** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
-function findInside(text: string, signs: string, at: number, end: number): number {
-  const inside = text.slice(at, end).indexOf(signs)
-  return inside < 0 ? -1 : at + inside
+  const inside = text.slice(at, end).indexOf(closing)
+  if (isMarkdown(signs) || (inside < 0 && isOpenSign(signs))) return end
+  const behind = skipColon(text, at + inside + closing.length)
+  return inside >= 0 && (behind === end || isBlank(text.charCodeAt(behind))) ? behind : undefined
 }
 
 /** Returns whether signs need no closing signs, such as `■` and `>>>`. */
-function isOpenSign(signs: string): boolean {
+export function isOpenSign(signs: string): boolean {
   return ![...signs].some((sign) => sign in MIRRORED)
 }
 

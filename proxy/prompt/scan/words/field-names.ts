@@ -27,17 +27,15 @@ export const rankedBy: readonly string[] =
     ' ',
   )
 
-const isRank = named(
+const isRankingName = named(
   [
     'score scores similarity distance relevance relevancy certainty rank ranking matchscore matchscores @search.score @search.rerankerscore',
     ...rankedBy.flatMap((by) => [`${by}score`, `${by}scores`]),
+    ...['', '相关', '相关性', '相关度', '匹配', '检索', '召回', '重排'].map((by) => `${by}分数 ${by}得分 ${by}评分`),
     '相关度 相似度 匹配度 スコア 関連度スコア 類似度 関連度 유사도 점수 관련도',
     'relevanz relevanzwert ähnlichkeit ähnlichkeitswert pertinence similarité relevancia puntuación similitud relevância pontuação similaridade rilevanza punteggio relevantie релевантность оценка сходство',
   ].join(' '),
 )
-
-const isRankingName: FieldTest = (name) =>
-  isRank(name) || /^(?:相关(?:性|度)?|匹配|检索|召回|重排)?(?:分数|得分|评分)$/.test(name)
 
 // with or without quotes; words may say more than how well a text fits
 const NUMBER = /^(["']?)-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?\1$/i
@@ -52,9 +50,9 @@ function toFieldName(name: string): string {
   return name.replaceAll(/[ _-]/g, '').toLowerCase()
 }
 
-/** Parts the words of a name by underscores: `searchDocs` becomes `search_Docs`. */
+/** Parts the words of a name by underscores: `searchDocs` and `search Docs` become `search_Docs`. */
 export function partWords(name: string): string {
-  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+  return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[ -]/g, '_')
 }
 
 /** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
