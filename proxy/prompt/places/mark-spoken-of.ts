@@ -5,7 +5,7 @@ import { outsideBlocks } from '../borders/list-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
-import { headsAnOrder, type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
 import { namesItself, ownWords } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
 
@@ -150,7 +150,7 @@ function judge(
   texts: readonly string[],
   { isSet }: Stays,
 ): Reason | undefined {
-  if (!isSet && headsAnOrder(headingOf(context, texts))) return 'order'
+  if (!isSet && readWords(headingOf(context, texts), 'message').said.has('head')) return 'order'
   const list: JudgedList = {
     ...labelFormOf(texts, context),
     blocks: context.slots.length,

@@ -3,7 +3,7 @@ import { judgeWords, readWords } from '../judge-words.ts'
 import { readSentence } from './read-sentence.ts'
 
 const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
-const isCalledByPlace = (words: string): boolean => readSentence(words, false).places.includes('* nth')
+const isCalledByPlace = (words: string): boolean => readSentence(words, false).remarks.includes('* nth')
 const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('texts are in an order', () => {

@@ -38,6 +38,10 @@ export const placeRules = {
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
     最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上`,
 
+  /** numbers in such a sentence show how to cite, unless it asks something */
+  showing: 'SHOWING; citation+ !NUMBER',
+  example: 'for example|instance; e . g; z . b; zum beispiel; 例如; example+ ..6 :',
+
   /** each of several texts, or one after the other */
   each_one: `
     EACH_ABROAD _? _? TEXT_ABROAD; per|pro|je|par|por|co|joka|για_κάθε TEXT_ABROAD; ONE_BY_ONE

@@ -1,5 +1,5 @@
 import { toAsciiDigits } from '../../scan/words/digits.ts'
-import { readCounted } from '../read-remarks.ts'
+import { readRemarks } from '../read-remarks.ts'
 import { answerRules, asksForData, asksForMany, readForms } from './answer-words.ts'
 import { orderRules } from './order-words.ts'
 import { Phrases } from './phrases.ts'
@@ -28,16 +28,13 @@ export type Sign =
   | 'comparing'
   /** nothing of them may be left out: they are compared, quoted or counted */
   | 'subject'
+  /** right above texts, it gives their places a meaning */
+  | 'head'
 
 type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules & typeof textRules)
 type Found = ReadonlySet<Kind>
 
 const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
-
-/** Reads words in lower case. */
-function toReading(words: string): Reading {
-  return new Reading(toAsciiDigits(words))
-}
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
 const longestRequest = 80
@@ -54,8 +51,11 @@ const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: s
   comparing: (found) => found.has('comparing'),
   subject: (found, isRule, { length }) =>
     found.has('subject') && (found.has('text') || (!isRule && length < longestRequest)),
+  head: (found) => !found.has('no_head') && orderKinds.some((kind) => found.has(kind)),
 }
 const signs = Object.keys(readers) as Sign[]
+
+const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
 
 /** Whether words mention retrieved texts, or stand for them. */
 function refersToTexts(found: Found): boolean {
@@ -93,39 +93,33 @@ function namesRoles(found: Found): boolean {
   return (areBoth(['before', 'after']) && refersToTexts(found)) || roles.some(areBoth)
 }
 
-/** Whether a line right above texts gives their places a meaning. */
-export function isHeadOfOrder(line: string): boolean {
-  const found = phrases.find(toReading(line.toLowerCase()))
-  return !found.has('no_head') && orderKinds.some((kind) => found.has(kind))
-}
-const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
-
 /** What a sentence says. */
 export interface SentenceSigns {
   readonly said: readonly Sign[]
-  /** roles that may be named in different sentences */
+  /** what counts together with other sentences: roles, and that an example begins */
   readonly apart: readonly Kind[]
-  /** what is called by a place, as remarks */
-  readonly places: readonly string[]
+  /** what is called by a number or place */
+  readonly remarks: readonly string[]
   /** forms of citation that are asked for */
   readonly forms: readonly string[]
 }
 
-const apartKinds: readonly Kind[] = ['premise', 'hypothesis']
+const apartKinds: readonly Kind[] = ['premise', 'hypothesis', 'example']
 
 /** What most sentences say: nothing. They share it, since thousands are remembered. */
-export const silent: SentenceSigns = { said: [], apart: [], places: [], forms: [] }
+export const silent: SentenceSigns = { said: [], apart: [], remarks: [], forms: [] }
 
 /** Reads a sentence, once for all lists. */
 export function readSentence(written: string, isRule: boolean): SentenceSigns {
-  const sentence = written.toLowerCase()
-  const reading = toReading(sentence)
+  const counted = toAsciiDigits(written)
+  const sentence = counted.toLowerCase()
+  const reading = new Reading(sentence)
   const found = phrases.find(reading)
   const isCalled = found.has('called') || found.has('by_place')
   const own: SentenceSigns = {
     said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
     apart: apartKinds.filter((kind) => found.has(kind)),
-    places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
+    remarks: [...readRemarks(counted, reading, found.has('showing')), ...(isCalled ? ['* nth'] : [])],
     forms: readForms(found, written),
   }
   return Object.values(own).every(({ length }) => length === 0) ? silent : own

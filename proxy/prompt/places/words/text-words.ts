@@ -1,20 +1,6 @@
-import { abroad, english } from './lexicon.ts'
-
-/** Returns the words of a class as a source of patterns, for texts as they are written. */
-function sourceOf(words: string): string {
-  const entries = words.trim().split(/\s+/)
-  return entries.map((entry) => entry.replace(/\+$/, 's?').replace(/\*$/, '').replaceAll('_', '[ -]')).join('|')
-}
-
-/** English words for retrieved texts, as a source of patterns. */
-export const TEXTS: string = `(?:${sourceOf(english)})`
-
-/** Such words in other languages, of which some are stems. */
-export const STEMS: string = sourceOf(abroad)
-
 const LONGEST_END = 10_000
 // `das 2. Dokument` is one sentence
-const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|p|etc|cf|\b\d\d?)\.))[ \t]+|(?<=[。！？])|\n+/u
+const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|docs?|p|etc|cf|\b\d\d?)\.))[ \t]+|(?<=[。！？])|\n+/iu
 const MOST = 1_000
 
 /** Rules on which words mean the texts of a list. */
