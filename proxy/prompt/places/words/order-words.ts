@@ -97,7 +97,7 @@ export const orderRules = {
   /** what became of one text in another */
   change: `
     what|which|how|anything|something ..4 change|changed|changes|new|updated; change|changes between|from|made|in
-    was hat? sich ..4 geändert|verändert; was wurde ..4 geändert|verändert; qué ha? cambi*; WHAT_CHANGED`,
+    was hat? sich ..4 geändert|verändert; was wurde ..4 geändert|verändert; qué ha cambi*; WHAT_CHANGED`,
   /** texts of which two are held against each other, which names them by place */
   comparing: 'COMPARING',
   /** texts that are the subject themselves: nothing of them may be left out */
