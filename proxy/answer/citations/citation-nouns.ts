@@ -39,7 +39,7 @@ export function readSpokenNouns(text: string): string[] {
   return [...new Set([...text.matchAll(SPOKEN)].map(([, stem]) => stem!.toLowerCase()))]
 }
 
-/** Whether a noun is one of those read. */
+/** Whether a noun, or another form of it, is one of those read. */
 export function isSpokenNoun(noun: string, stems: ReadonlySet<string>): boolean {
   return stems.has(stemOf(noun))
 }

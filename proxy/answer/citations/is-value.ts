@@ -28,9 +28,12 @@ const linkedNoun =
 const citing =
   /(?:\b(?:as|by|per|see|both|and|or|but|while|than|to|stud(?:y|ies)|sources?|documents?|docs?|papers?|passages?|references?|refs?|reports?|articles?|authors?|works?|researchers|experts|evidence|(?:reported|shown|described|discussed|stated|noted|mentioned|found|seen) in)|[^\w\s]|^)[*_\s]*$/i
 
-const longestWord = 10
-const clauseEnd =
-  /^(?:and|or|but|while|which|that|because|so|when|where|whereas|although|though|since|shows?|says?|states?|suggests?|indicates?|reports?|confirms?|agrees?|disagrees?)$/
+/** Words that begin another clause, or say what sources say. */
+const clauseEnds = new Set(
+  'and or but while which that because so when where whereas although though since show shows say says state states suggest suggests indicate indicates report reports confirm confirms agree agrees disagree'.split(
+    ' ',
+  ),
+)
 
 /** Whether the bracket between `line` and `ahead` is a value and no citation; `isList` if it has several labels. */
 export function isValue(line: string, ahead: Lookahead, isList: boolean): boolean {
@@ -68,7 +71,7 @@ function isInFormula(line: string): boolean {
  */
 function isBeforeOperator(ahead: Lookahead): boolean {
   if (/[$^a-z0-9_]/.test(ahead.peek())) return true
-  const blanks = skipBlanks(ahead)
+  const blanks = countBlanks(ahead)
   const next = ahead.peek(blanks)
   if (next === '=') return true
   return (next === '+' || next === '*') && ahead.peek(blanks + 1) === ' '
@@ -76,16 +79,12 @@ function isBeforeOperator(ahead: Lookahead): boolean {
 
 /** Whether a word follows that continues the clause: it neither begins another clause nor says what sources say. */
 function isInClause(ahead: Lookahead): boolean {
-  const blanks = skipBlanks(ahead)
-  if (blanks === 0) return false
-  let word = ''
-  while (word.length < longestWord && /[a-z]/.test(ahead.peek(blanks + word.length))) {
-    word += ahead.peek(blanks + word.length)
-  }
-  return word !== '' && !clauseEnd.test(word)
+  const blanks = countBlanks(ahead)
+  const word = blanks === 0 ? '' : ahead.peekWord(blanks)
+  return word !== '' && !clauseEnds.has(word)
 }
 
-function skipBlanks(ahead: Lookahead): number {
+function countBlanks(ahead: Lookahead): number {
   let blanks = 0
   while (blanks < 2 && ahead.peek(blanks) === ' ') blanks += 1
   return blanks

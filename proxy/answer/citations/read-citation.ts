@@ -80,24 +80,15 @@ const units = new Set('seconds minutes hours days weeks months years times digit
 
 // `Source 2 and 4 say so`
 const verbs = new Set('say state agree differ mention show confirm both are have'.split(' '))
-const longestWord = 7
-
-/** Returns the word behind a space, as far as it counts. */
-function readWord(ahead: Lookahead): string {
-  let word = ''
-  while (word.length <= longestWord && /[a-z]/.test(ahead.peek(1 + word.length))) word += ahead.peek(1 + word.length)
-  return word
-}
-
 /** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */
 function isAmount(ahead: Lookahead): boolean {
-  return ahead.peek() === ' ' && units.has(readWord(ahead))
+  return ahead.peek() === ' ' && units.has(ahead.peekWord(1))
 }
 
 /** Whether a clause or bracket ends: in `document 1, 3 people`, the second number is none of a list. */
 function isListEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
-  if (next === ' ') return verbs.has(readWord(ahead))
+  if (next === ' ') return verbs.has(ahead.peekWord(1))
   return next === '' || /[)\]】;!?\n]/.test(next) || (next === '.' && !/\d/.test(ahead.peek(1)))
 }
 

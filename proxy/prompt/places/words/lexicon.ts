@@ -276,6 +276,9 @@ export const classes: Readonly<Record<string, string>> = {
   mark_each mark_every mark_the mark_your zitier* zitat* quellenangabe* beleg* verweis* citez citer référenc* cita citar citas citação
   citações citazion* referencia referência riferiment* citeer verwijs* hänvisa henvis cytuj przypis citujte alıntı kaynak цитир*
   ссыл* сноск* посилан* trích_dẫn kutip sitasi 引用 标注 標註 角标 脚注 出典 参照 인용 각주 استشه* مرجع* उद्धर* อ้างอิง παραπομπ*`,
+  IN_OTHER_WORDS: `
+  translation+ translated summaries_of the_same_in in_other_words respectively übersetz* dasselbe_auf traduc* tradução traduzion*
+  vertaling* перевод* 翻译 翻訳 번역`,
   SHOWING: `
   cite cites cited citing quote quotes quoted quoting quotation+ example+ e_._g for_instance such_as like_this like_so like_[ bracket+
   format formatted notation marker+ zitier* klammer klammern beispiel* z_._b formato+ referenci* cita citas citar citaci* citaz*

@@ -58,7 +58,7 @@ export const orderRules = {
     a|one|same|single long? text|document|book|page|story|report|conversation ..4 cut|split|divided|broken|pieces|parts|order
     least|most|lowest|highest ..3 first|last; least|most|lowest|highest ..3 to the? most|least|highest|lowest
     descending|ascending|decreasing|increasing|falling|rising ..3 !relevance _? $
-    STOP ..4 as_soon_as|once|when|until; STOP ..4 at the first; as soon as a|an|one|any|you|the; AS_SOON_AS
+    STOP ..4 as_soon_as|once|when|until; STOP ..4 at the first; AS_SOON_AS
     hör*|brich*|stopp*|lies*|lese* ..4 auf|ab|sobald|wenn|bis; 看到 ..8 就
     das|dem|die|der spätere*|frühere*|letztere*|erstere*|nachfolgende*|vorhergehende*|letzte|letzten|erste|ersten
     später kommt|steht; vient après; vient plus tard; viene después; weiter unten|oben; plus bas|haut; más abajo|arriba

@@ -46,5 +46,5 @@ export const placeRules = {
   each_one: `
     EACH_ABROAD _? _? TEXT_ABROAD; per|pro|je|par|por|co|joka|για_κάθε TEXT_ABROAD; ONE_BY_ONE
     her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
-    分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 各 文書|ドキュメント|資料|記事|テキスト; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
+    分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
 } as const

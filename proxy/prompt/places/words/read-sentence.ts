@@ -28,6 +28,8 @@ export type Sign =
   | 'comparing'
   /** nothing of them may be left out: they are compared, quoted or counted */
   | 'subject'
+  /** one list says in other words what another one says */
+  | 'in_other_words'
   /** right above texts, it gives their places a meaning */
   | 'head'
 
@@ -51,6 +53,7 @@ const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: s
   comparing: (found) => found.has('comparing'),
   subject: (found, isRule, { length }) =>
     found.has('subject') && (found.has('text') || (!isRule && length < longestRequest)),
+  in_other_words: (found) => found.has('in_other_words'),
   head: (found) => !found.has('no_head') && orderKinds.some((kind) => found.has(kind)),
 }
 const signs = Object.keys(readers) as Sign[]

@@ -14,7 +14,7 @@ export const textRules = {
     which|what one? of the|these|those _? TEXT_EN; which|what one? of them $
     which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|item|entry
     which documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers SAY
-    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT_ABROAD; WHICH PIECE? PIECE? TEXT_ABROAD`,
+    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT_ABROAD`,
 } as const
 
 /** Returns the two ends of a text, because a question comes before or after what it is about. */
