@@ -119,20 +119,19 @@ function signsOfWord(word: string): readonly number[] {
 }
 
 /** Words are read again and again. */
-const remembered = new Map<string, readonly number[]>()
+const remembered = new Map<string, readonly Mark[]>()
 const mostRemembered = 20_000
-const nothing: readonly number[] = []
+const nothing: readonly Mark[] = []
 
-function recall(word: string): readonly number[] {
+function recall(word: string): readonly Mark[] {
   const known = remembered.get(word)
   if (known) return known
   if (remembered.size > mostRemembered) remembered.clear()
-  const own = signsOfWord(word)
   const bare = word.replace(JOINED, '')
-  const found = bare === word ? own : [...own, ...signsOfWord(bare)]
-  const signs = found.length === 0 ? nothing : found
-  if (word.length <= longestRemembered) remembered.set(word, signs)
-  return signs
+  const signs = bare === word ? signsOfWord(word) : [...signsOfWord(word), ...signsOfWord(bare)]
+  const marks = signs.length === 0 ? nothing : signs.map((sign) => ({ sign, length: 1 }))
+  if (word.length <= longestRemembered) remembered.set(word, marks)
+  return marks
 }
 
 /** A text in lower case, read word by word. */
@@ -147,16 +146,15 @@ export class Reading {
 
   #read(token: string, at: number): readonly Mark[] {
     const { tokens } = this
-    const marks = recall(token).map((sign) => ({ sign, length: 1 }))
-    for (const row of rows.get(token) ?? []) {
+    const longer = (rows.get(token) ?? []).flatMap((row): Mark[] => {
       const { length } = row.tokens
       const isOne = (one: string, i: number): boolean =>
         tokens[at + i] === one || (row.isStem && i === length - 1 && tokens[at + i]?.startsWith(one) === true)
-      if (row.tokens.every(isOne)) marks.push({ sign: row.sign, length })
-    }
+      return row.tokens.every(isOne) ? [{ sign: row.sign, length }] : []
+    })
     // `das 2. Dokument`
-    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) marks.push({ sign: DOTTED, length: 2 })
-    return marks
+    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) longer.push({ sign: DOTTED, length: 2 })
+    return longer.length === 0 ? recall(token) : [...recall(token), ...longer]
   }
 
   isAt(at: number, signs: ReadonlySet<number>): boolean {
