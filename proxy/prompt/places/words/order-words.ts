@@ -21,8 +21,9 @@ export const orderRules = {
     相同|同样 的? 顺序|順序; 按|依|以|按照|依照 ..8 顺序|順序; 按|依|按照|依照 时间|日期 排|升|降
     由|从 旧|新|早|晚|远|近 到|至 新|旧|晚|早|近|远; من الأقدم|الأحدث إلى`,
 
-  /** the same whatever else is said of texts: what counts by its place, and what the texts are */
+  /** the same whatever else is said of texts: what counts by its place, and what the texts are, as an older and a newer one */
   stated: `
+    ADDED ..30 REMOVED; REMOVED ..30 ADDED; ORIGINAL ..30 REVISED; REVISED ..30 ORIGINAL; DOCUMENT a ..30 DOCUMENT b; DOCUMENT b ..30 DOCUMENT a
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
@@ -31,6 +32,7 @@ export const orderRules = {
 
   /** what gives an order a meaning in sentences about texts */
   of_texts: `
+    BEFORE ..30 AFTER; AFTER ..30 BEFORE
     sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row
     their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
     !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages
@@ -86,14 +88,6 @@ export const orderRules = {
   no_head: 'NO_ORDER; ^ please? use|read|consider|see|check|study',
   premise: 'PREMISE',
   hypothesis: 'HYPOTHESIS',
-  before: 'BEFORE',
-  after: 'AFTER',
-  added: 'ADDED',
-  removed: 'REMOVED',
-  original: 'ORIGINAL',
-  revised: 'REVISED',
-  text_a: 'DOCUMENT a',
-  text_b: 'DOCUMENT b',
   /** what became of one text in another */
   change: `
     what|which|how|anything|something ..4 change|changed|changes|new|updated; change|changes between|from|made|in

@@ -45,7 +45,7 @@ const longestRequest = 80
 const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: string) => boolean>> = {
   task: isAligned,
   own_work: (found, isRule) => !isRule && found.has('own_work'),
-  order: (found, isRule) => isAboutOrder(found, isRule) || namesRoles(found),
+  order: isAboutOrder,
   data: (found, _, sentence) => asksForData(found, sentence),
   many: (found, _, sentence) => asksForMany(found, sentence),
   which: (found, isRule) => !isRule && found.has('which'),
@@ -82,18 +82,6 @@ function isAboutOrder(found: Found, isRule: boolean): boolean {
   if (found.has('relevance')) return false
   if (isRule) return refersToTexts(found) && (found.has('ordered') || (found.has('text') && found.has('of_texts')))
   return found.has('ordered') || found.has('this_order') || (refersToTexts(found) && found.has('of_texts'))
-}
-
-/** Roles that texts have by their places: the older and the newer one, the original and its translation. */
-const roles: readonly (readonly [Kind, Kind])[] = [
-  ['added', 'removed'],
-  ['original', 'revised'],
-  ['text_a', 'text_b'],
-]
-
-function namesRoles(found: Found): boolean {
-  const areBoth = ([one, other]: readonly [Kind, Kind]): boolean => found.has(one) && found.has(other)
-  return (areBoth(['before', 'after']) && refersToTexts(found)) || roles.some(areBoth)
 }
 
 /** What a sentence says. */
