@@ -8,7 +8,7 @@ import { findParallelLists } from './find-parallel-lists.ts'
 import { isNumberAlone, type Remarks } from './read-remarks.ts'
 import { areUnmapped } from './words/answer-words.ts'
 import { readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
-import { readEnds, sentencesOf } from './words/text-words.ts'
+import { readEnds, sentencesOf } from './words/sentences.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'

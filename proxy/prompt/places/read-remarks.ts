@@ -1,6 +1,6 @@
 import { WordPattern } from '../scan/words/word-pattern.ts'
+import { readEnds } from './words/sentences.ts'
 import { Reading, signsOfTerm } from './words/signs.ts'
-import { readEnds } from './words/text-words.ts'
 
 /**
  * What words outside lists say about blocks by number or place, as a word and a number or `nth`: `memory 2`, and

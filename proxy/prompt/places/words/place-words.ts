@@ -1,6 +1,16 @@
-/* Rules on how a text of a list is referred to by its place (`второй документ`, `المستند الثاني`), or each of its texts. */
+/* Rules on which words mean the texts of a list, one by its place (`второй документ`, `المستند الثاني`), or each of them. */
 
 export const placeRules = {
+  text: 'TEXT',
+  they: 'THEY',
+  /** asks which of the texts it is, as `which document`: without a name, a text is named by its place */
+  which: `
+    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS _? !NOT_OF_TEXTS _? !NOT_OF_TEXTS TEXT_EN
+    point out|to the|an|a|that _? _? TEXT_EN; if_so|if_yes|and_so ,? which ones|one? $
+    which|what one? of the|these|those _? TEXT_EN; which|what one? of them $
+    which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|item|entry
+    which documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers SAY
+    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT_ABROAD`,
   /** a text of several that is called by its place or number, in English */
   called: `
     CALLING number|numbers? COUNT|SMALL and|or|,? COUNT|SMALL? $$

@@ -6,7 +6,6 @@ import { Phrases } from './phrases.ts'
 import { placeRules } from './place-words.ts'
 import { Reading } from './signs.ts'
 import { taskRules } from './task-words.ts'
-import { textRules } from './text-words.ts'
 
 /** What words may say about any list, whatever it holds. */
 export type Sign =
@@ -33,10 +32,10 @@ export type Sign =
   /** right above texts, it gives their places a meaning */
   | 'head'
 
-type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules & typeof textRules)
+type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules)
 type Found = ReadonlySet<Kind>
 
-const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
+const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules })
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
 const longestRequest = 80
