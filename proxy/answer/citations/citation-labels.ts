@@ -1,4 +1,4 @@
-import { isSpokenNoun, type NounUse, readLastNoun, toFamily } from './citation-nouns.ts'
+import { isSpokenNoun, NO_SPACES, type NounUse, readLastNoun, toFamily } from './citation-nouns.ts'
 
 /** How the labels of a list are written. */
 export interface LabelForm {
@@ -174,5 +174,5 @@ function endsWithName(text: string, name: string): boolean {
   const isEqual = name.length > 2 ? end.toLowerCase() === name.toLowerCase() : end === name
   if (!isEqual) return false
   const before = text.slice(0, -name.length)
-  return !/^[a-z]/i.test(name) || !partOfName.test(before.slice(-2)) || /[\u3040-\u9fff]$/.test(before)
+  return !/^[a-z]/i.test(name) || !partOfName.test(before.slice(-2)) || NO_SPACES.test(before)
 }

@@ -1,5 +1,6 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import type { CitationLabels, Labels } from './citation-labels.ts'
+import { NO_SPACES } from './citation-nouns.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
 import { type Opening, readOpening } from './read-opening.ts'
@@ -155,7 +156,7 @@ function isMember(first: string, line: string): boolean {
 /** Whether the number ends here, and is not part of another number, of a range or of a file name. */
 function isWordEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
-  if (letter.test(next) && !/[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af]/.test(next)) return false
+  if (letter.test(next) && !NO_SPACES.test(next)) return false
   if ('.,/\\:'.includes(next || 'x')) return !/[A-Za-z0-9_\u00c0-\u024f]/.test(ahead.peek(1))
   if ('-–—'.includes(next || 'x')) return !/\d/.test(ahead.peek(1))
   return true

@@ -1,4 +1,5 @@
 import type { CitationLabels, Labels, Name } from './citation-labels.ts'
+import { NO_SPACES } from './citation-nouns.ts'
 
 /** What precedes the numbers of a citation: a bracket, or a noun, which may be in brackets. */
 export interface Opening {
@@ -25,7 +26,6 @@ const SEPARATOR =
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
 const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
-const UNSPACED = /[\u0e00-\u0e7f\u3040-\u9fff]$/
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
@@ -106,7 +106,7 @@ function mayCite({ use, isOwn }: Name, separator: string, text: string, before: 
   if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
   // `doc2`, where the prompt calls its blocks documents
   if (isOwn && !separator.startsWith('.')) return true
-  return !JOINED.test(separator) || UNSPACED.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
+  return !JOINED.test(separator) || NO_SPACES.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
 }
 
 function isInBrackets(before: string): boolean {

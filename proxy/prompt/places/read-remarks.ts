@@ -1,5 +1,5 @@
 import { WordPattern } from '../scan/words/word-pattern.ts'
-import { readEnds } from './words/sentences.ts'
+import { isQuestion, readEnds } from './words/sentences.ts'
 import { Reading, signsOfTerm } from './words/signs.ts'
 
 /**
@@ -39,11 +39,9 @@ const OPEN_QUOTE = /["“`][^"“”`]*$/
 const QUOTED = /^[^"“”`]*["”`]/
 const LONGEST_QUOTE = 300
 
-const ASKING = /[?？]["'”’)]{0,2}\s*$/
-
 /** Reads what a sentence says about blocks by number or place, but for quotes and numbers that only show how to cite. */
 export function readRemarks(sentence: string, reading: Reading, isShowing: boolean): string[] {
-  const isAsking = ASKING.test(sentence)
+  const isAsking = isQuestion(sentence)
   const numbers = readNumbers(sentence, (start, end) => {
     const front = sentence.slice(Math.max(start - LONGEST_QUOTE, 0), start)
     if (isAsking || ASKED_FOR.test(front)) return false

@@ -8,6 +8,12 @@ export function readEnds(text: string): string {
   return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
 }
 
+const ASKING = /[?？؟;]['"”’)]{0,2}\s*$/
+
+export function isQuestion(sentence: string): boolean {
+  return ASKING.test(sentence)
+}
+
 /** Returns the sentences of a text; a line is one, too. */
 export function sentencesOf(text: string): string[] {
   return text.split(BETWEEN, MOST).filter((sentence) => sentence.trim() !== '')
