@@ -8,10 +8,10 @@ const retrieved = `
   memory memories note+ memo+ record+ paper+ page+ paragraph+ email+ e_mail e_mails`
 
 /** English words for retrieved texts. */
-export const english: string = `${retrieved} policy policies review+ link+ hit+ ticket+ message+ version+ amendment+ candidate+ input+ contract+`
+const english = `${retrieved} policy policies review+ link+ hit+ ticket+ message+ version+ amendment+ candidate+ input+ contract+`
 
 /** Such words in other languages; some are stems. */
-export const abroad: string = `
+const abroad = `
   dokument* quelle* abschnitt* absatz* absätz* text* datei* ergebnis* auszug* auszüge* artikel* passage* fundstelle* document*
   source* extrait* fichier* résultat* article* documento* fuente* texto* pasaje* archivo* fragmento* resultado* artículo*
   extracto* fonte* trecho* passagem* arquivo* ficheiro* artigo* fonti* testo* testi* brano* brani* passagg* risultat* articol*
