@@ -1,4 +1,4 @@
-import { isSpokenNoun, toFamily } from './citation-nouns.ts'
+import { isSpokenNoun, NO_SPACES, type NounUse, readLastNoun, toFamily } from './citation-nouns.ts'
 
 /** How the labels of a list are written. */
 export interface LabelForm {
@@ -31,12 +31,15 @@ interface LabelGroup {
   readonly families: Set<string>
 }
 
-/** A list's own prefix or noun, as a text ends with it. */
-export interface OwnName {
-  /** undefined if several lists have it */
-  readonly labels: Labels | undefined
-  readonly length: number
+/** A word for the blocks of a list, as a text ends with it. */
+export interface Name {
+  /** the labels of the list that is meant; undefined if several may be meant */
+  readonly cited: Labels | undefined
+  readonly use: NounUse
   readonly isPlural: boolean
+  readonly length: number
+  /** a list is called so */
+  readonly isOwn?: boolean
 }
 
 const longestRange = 16
@@ -101,32 +104,33 @@ export class CitationLabels {
   }
 
   /** Returns the prefix of a list that `text` ends with. */
-  prefixAt(text: string): OwnName | undefined {
+  prefixAt(text: string): Name | undefined {
     const found = this.#prefixes.find(([name]) => endsWithName(text, name))
-    return found && { labels: found[1], length: found[0].length, isPlural: false }
+    return found && { cited: found[1], use: 'citing', isPlural: false, length: found[0].length, isOwn: true }
   }
 
-  /** Returns the noun for a list's blocks that `text` ends with. */
-  nounAt(text: string): OwnName | undefined {
-    const noun = this.#nouns.find((name) => endsWithName(text, name))
-    if (noun === undefined) return undefined
-    return { labels: this.labelsOf(toFamily(noun)), length: noun.length, isPlural: /[^s]s$/.test(noun) }
-  }
-
-  /** Whether the prompt may call blocks by a noun, or by another form of it. */
-  isName(noun: string): boolean {
-    return isSpokenNoun(noun, this.#names)
-  }
-
-  /** Whether the marks of a list call its blocks so. */
-  isFamily(family: string): boolean {
-    return this.#groups.some(({ families }) => families.has(family))
+  /** Returns the noun for blocks that `text` ends with: a list's own, or any other. */
+  nounAt(text: string): Name | undefined {
+    const own = this.#nouns.find((name) => endsWithName(text, name))
+    if (own !== undefined) {
+      const { length } = own
+      return { cited: this.#labelsOf(toFamily(own)), use: 'citing', isPlural: /[^s]s$/.test(own), length, isOwn: true }
+    }
+    const found = readLastNoun(text)
+    if (found === undefined) return undefined
+    // `article 3` of a law, unless the prompt calls its blocks so
+    const use = found.use === 'spoken' && !isSpokenNoun(found.noun, this.#names) ? 'bracketed' : found.use
+    return { ...found, use, cited: this.#labelsOf(found.noun), isOwn: this.#listsOf(found.noun).length > 0 }
   }
 
   /** Returns the labels of the list that a noun means; undefined if several may be meant. */
-  labelsOf(family: string): Labels | undefined {
-    const own = this.#groups.filter(({ families }) => families.has(family))
+  #labelsOf(family: string): Labels | undefined {
+    const own = this.#listsOf(family)
     return onlyOf(own.length > 0 ? own : this.#groups)?.labels
+  }
+
+  #listsOf(family: string): readonly LabelGroup[] {
+    return this.#groups.filter(({ families }) => families.has(family))
   }
 }
 
@@ -170,5 +174,5 @@ function endsWithName(text: string, name: string): boolean {
   const isEqual = name.length > 2 ? end.toLowerCase() === name.toLowerCase() : end === name
   if (!isEqual) return false
   const before = text.slice(0, -name.length)
-  return !/^[a-z]/i.test(name) || !partOfName.test(before.slice(-2)) || /[\u3040-\u9fff]$/.test(before)
+  return !/^[a-z]/i.test(name) || !partOfName.test(before.slice(-2)) || NO_SPACES.test(before)
 }

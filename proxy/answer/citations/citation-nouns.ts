@@ -19,7 +19,8 @@ const words: Readonly<Record<NounUse, string>> = {
     records hit hits report reports data see co`,
 }
 
-const NO_SPACES = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]$/
+/** The end of a text in a script without spaces between words. */
+export const NO_SPACES: RegExp = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]$/
 
 /** Its forms differ in their last letters. */
 function stemOf(noun: string): string {
@@ -39,7 +40,7 @@ export function readSpokenNouns(text: string): string[] {
   return [...new Set([...text.matchAll(SPOKEN)].map(([, stem]) => stem!.toLowerCase()))]
 }
 
-/** Whether a noun is one of those read. */
+/** Whether a noun, or another form of it, is one of those read. */
 export function isSpokenNoun(noun: string, stems: ReadonlySet<string>): boolean {
   return stems.has(stemOf(noun))
 }

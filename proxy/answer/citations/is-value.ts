@@ -11,26 +11,33 @@ import type { Lookahead } from './lookahead.ts'
  */
 
 const lengthOfBehind = 64
-const operator = /(?:=>?|[∈⊂⊆×·]|\\in|(?:^|\s)\+|<-)\s*$|\}$/
-const keyword = /^[\s>]*(?:return|yield|throw|await)\s*$|\bfor \w+ in\s*$/
+const valueNoun = 'arrays?|vectors?|matrix|tuples?|intervals?|indices|index|returns|prints|equals'
+/** An operator, or a word for a value: little prose ends that way. */
+const operator = new RegExp(`(?:=>?|[∈⊂⊆×·]|\\\\in|(?:^|\\s)\\+|<-)\\s*$|\\}$|\\b(?:${valueNoun})\\s+$`, 'i')
+const keyword = /^[\s>]*(?:return|yield|throw|await)\s+$|\bfor \w+ in\s+$/
 const key = /^[\s>*-]*["']?(?!source|citation|cited|reference|ref|doc|passage|evidence|see)[a-z_][\w-]*["']?:\s*$/
 const collection =
   /(?<![\w$])(?:items?|rows?|cols?|columns?|arrays?|arr|lists?|tuples?|matrix|vectors?|vec|elements?|entries|values|vals|args|argv|params|nums|indices|children|dict|buf|buffer|stack|queue|heap|cells|keys)$/i
-const singleNoun = /\b(?:arrays?|vectors?|matrix|tuples?|intervals?|indices|index|returns|prints|equals)\s+$/i
 const link =
   '(?:,? (?:is|are|was|were|be|of|to|as|from|equals?|becomes?|contains?|has|have|holds?))?(?: now)?[*_]*:?[*_]*'
+const linked = ' (?:is|are|was|were|of|has|have)'
+/** Nouns for several numbers, of which some have other uses unless a verb or a colon follows. */
 const listNoun = new RegExp(
-  `\\b(?:arrays?|vectors?|matri(?:x|ces)|tuples?|lists?|ranges?|intervals?|coordinates?|indices|index|ids|rows?|columns?|point|sequence|subset|shape|permutation|integers|domain|pages?|pp\\.|lines?|chapters?|years?|bounds|returns|prints|gives|equals|between)(?: [A-Za-z]\\w?)?${link}\\s*$`,
+  [
+    `\\b(?:${valueNoun}|matrices|lists?|ranges?|coordinates?|ids|rows?|columns?|point|sequence|subset|shape|permutation|integers|domain|pages?|pp\\.|lines?|chapters?|years?|bounds|gives|between)(?: [A-Za-z]\\w?)?${link}\\s*$`,
+    `\\b(?:values?|scores?|weights?|numbers?|items|elements|entries|sizes?|dimensions|keys|inputs?|outputs?|sets?|pairs?|positions?|points|digits|counts?|ratings?)(?:${linked})?[*_]*(?::[*_]*|${linked})\\s*$`,
+  ].join('|'),
   'i',
 )
-const linkedNoun =
-  /\b(?:values?|scores?|weights?|numbers?|items|elements|entries|sizes?|dimensions|keys|inputs?|outputs?|sets?|pairs?|positions?|points|digits|counts?|ratings?)(?: (?:is|are|was|were|of|has|have))?[*_]*(?::[*_]*| (?:is|are|was|were|of|has|have))\s*$/i
 const citing =
   /(?:\b(?:as|by|per|see|both|and|or|but|while|than|to|stud(?:y|ies)|sources?|documents?|docs?|papers?|passages?|references?|refs?|reports?|articles?|authors?|works?|researchers|experts|evidence|(?:reported|shown|described|discussed|stated|noted|mentioned|found|seen) in)|[^\w\s]|^)[*_\s]*$/i
 
-const longestWord = 10
-const clauseEnd =
-  /^(?:and|or|but|while|which|that|because|so|when|where|whereas|although|though|since|shows?|says?|states?|suggests?|indicates?|reports?|confirms?|agrees?|disagrees?)$/
+/** Words that begin another clause, or say what sources say. */
+const clauseEnds = new Set(
+  'and or but while which that because so when where whereas although though since show shows say says state states suggest suggests indicate indicates report reports confirm confirms agree agrees disagree'.split(
+    ' ',
+  ),
+)
 
 /** Whether the bracket between `line` and `ahead` is a value and no citation; `isList` if it has several labels. */
 export function isValue(line: string, ahead: Lookahead, isList: boolean): boolean {
@@ -38,16 +45,10 @@ export function isValue(line: string, ahead: Lookahead, isList: boolean): boolea
   const behind = line.slice(-lengthOfBehind)
   // directly after a word the bracket can only be an index
   const isIndex = /\w$/.test(behind)
-  if (isIndex ? collection.test(behind) : isNamed(line, behind)) return true
+  if (isIndex ? collection.test(behind) : operator.test(behind) || keyword.test(line)) return true
   if (isBeforeOperator(ahead) || (key.test(line) && !isInClause(ahead))) return true
   if (!isList) return false
-  return listNoun.test(behind) || linkedNoun.test(behind) || (isInClause(ahead) && !citing.test(behind))
-}
-
-/** Whether the text before the bracket calls for a value: little prose ends that way. */
-function isNamed(line: string, behind: string): boolean {
-  if (operator.test(behind)) return true
-  return /[\s:]$/.test(behind) && (keyword.test(line) || singleNoun.test(behind))
+  return listNoun.test(behind) || (isInClause(ahead) && !citing.test(behind))
 }
 
 /** Whether the bracket is in the arguments of a call or between braces. */
@@ -68,7 +69,7 @@ function isInFormula(line: string): boolean {
  */
 function isBeforeOperator(ahead: Lookahead): boolean {
   if (/[$^a-z0-9_]/.test(ahead.peek())) return true
-  const blanks = skipBlanks(ahead)
+  const blanks = countBlanks(ahead)
   const next = ahead.peek(blanks)
   if (next === '=') return true
   return (next === '+' || next === '*') && ahead.peek(blanks + 1) === ' '
@@ -76,16 +77,12 @@ function isBeforeOperator(ahead: Lookahead): boolean {
 
 /** Whether a word follows that continues the clause: it neither begins another clause nor says what sources say. */
 function isInClause(ahead: Lookahead): boolean {
-  const blanks = skipBlanks(ahead)
-  if (blanks === 0) return false
-  let word = ''
-  while (word.length < longestWord && /[a-z]/.test(ahead.peek(blanks + word.length))) {
-    word += ahead.peek(blanks + word.length)
-  }
-  return word !== '' && !clauseEnd.test(word)
+  const blanks = countBlanks(ahead)
+  const word = blanks === 0 ? '' : ahead.peekWord(blanks)
+  return word !== '' && !clauseEnds.has(word)
 }
 
-function skipBlanks(ahead: Lookahead): number {
+function countBlanks(ahead: Lookahead): number {
   let blanks = 0
   while (blanks < 2 && ahead.peek(blanks) === ' ') blanks += 1
   return blanks

@@ -1,3 +1,6 @@
+/** no word that counts is longer */
+const longestWord = 10
+
 /**
  * Reads forward in a text whose end may still be missing. If `isStarved` is set afterwards, the result depends on text
  * that has not arrived yet.
@@ -24,6 +27,14 @@ export class Lookahead {
     if (index < this.#text.length) return this.#text[index]!
     if (!this.#isWhole) this.#isStarved = true
     return ''
+  }
+
+  /** Returns the lower-case letters `distance` further on, at most as many as `longestWord`. */
+  peekWord(distance: number): string {
+    let word = ''
+    while (word.length < longestWord && /[a-z]/.test(this.peek(distance + word.length)))
+      word += this.peek(distance + word.length)
+    return word
   }
 
   /** Steps over `text` if it follows; returns whether it did. */

@@ -1,5 +1,6 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import type { CitationLabels, Labels } from './citation-labels.ts'
+import { NO_SPACES } from './citation-nouns.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
 import { type Opening, readOpening } from './read-opening.ts'
@@ -80,24 +81,15 @@ const units = new Set('seconds minutes hours days weeks months years times digit
 
 // `Source 2 and 4 say so`
 const verbs = new Set('say state agree differ mention show confirm both are have'.split(' '))
-const longestWord = 7
-
-/** Returns the word behind a space, as far as it counts. */
-function readWord(ahead: Lookahead): string {
-  let word = ''
-  while (word.length <= longestWord && /[a-z]/.test(ahead.peek(1 + word.length))) word += ahead.peek(1 + word.length)
-  return word
-}
-
 /** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */
 function isAmount(ahead: Lookahead): boolean {
-  return ahead.peek() === ' ' && units.has(readWord(ahead))
+  return ahead.peek() === ' ' && units.has(ahead.peekWord(1))
 }
 
 /** Whether a clause or bracket ends: in `document 1, 3 people`, the second number is none of a list. */
 function isListEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
-  if (next === ' ') return verbs.has(readWord(ahead))
+  if (next === ' ') return verbs.has(ahead.peekWord(1))
   return next === '' || /[)\]】;!?\n]/.test(next) || (next === '.' && !/\d/.test(ahead.peek(1)))
 }
 
@@ -164,7 +156,7 @@ function isMember(first: string, line: string): boolean {
 /** Whether the number ends here, and is not part of another number, of a range or of a file name. */
 function isWordEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
-  if (letter.test(next) && !/[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af]/.test(next)) return false
+  if (letter.test(next) && !NO_SPACES.test(next)) return false
   if ('.,/\\:'.includes(next || 'x')) return !/[A-Za-z0-9_\u00c0-\u024f]/.test(ahead.peek(1))
   if ('-–—'.includes(next || 'x')) return !/\d/.test(ahead.peek(1))
   return true

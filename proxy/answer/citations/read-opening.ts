@@ -1,5 +1,5 @@
-import type { CitationLabels, Labels, OwnName } from './citation-labels.ts'
-import { type NounUse, readLastNoun } from './citation-nouns.ts'
+import type { CitationLabels, Labels, Name } from './citation-labels.ts'
+import { NO_SPACES } from './citation-nouns.ts'
 
 /** What precedes the numbers of a citation: a bracket, or a noun, which may be in brackets. */
 export interface Opening {
@@ -17,16 +17,6 @@ export interface Opening {
   readonly before: string
 }
 
-/** A word for the blocks of a list. */
-interface Name {
-  /** a list is called so */
-  readonly isOwn?: boolean
-  readonly cited: Labels | undefined
-  readonly use: NounUse
-  readonly isPlural: boolean
-  readonly length: number
-}
-
 const BRACKET = /(?:\\?\[{1,2}|［|【|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
 // `<cite>`, `<co: `, `<doc id="`
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
@@ -36,7 +26,6 @@ const SEPARATOR =
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
 const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
-const UNSPACED = /[\u0e00-\u0e7f\u3040-\u9fff]$/
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
@@ -65,7 +54,7 @@ function readBracket(line: string, behind: string, labels: CitationLabels): Open
   if (bracket === '（' && !/[\p{L}\p{N}]$/u.test(before)) return undefined
   if (bracket !== '(' || labels.isInParentheses) return { bracket, before, cited }
   // `Sources (1, 2)`
-  const name = before.endsWith(' ') ? readName(before.slice(-longestOpening, -1), labels) : undefined
+  const name = before.endsWith(' ') ? labels.nounAt(before.slice(-longestOpening, -1)) : undefined
   return name?.use === 'citing' ? { bracket, before, cited: name.cited } : undefined
 }
 
@@ -76,18 +65,17 @@ function toBracket(found: string): '[' | '【' | '(' | '（' {
 function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {
   if (!behind.includes('<')) return undefined
   const [whole = '', tag = ''] = TAG.exec(behind) ?? []
-  const name = readName(tag.replaceAll('_', ' '), labels)
+  const name = labels.nounAt(tag.replaceAll('_', ' '))
   if (name?.use !== 'citing' && tag !== 'co') return undefined
   return { bracket: '<', before: line.slice(0, -whole.length), cited: name?.cited ?? labels.bare }
 }
 
 function readNoun(line: string, behind: string, labels: CitationLabels): Opening | undefined {
-  const exact = labels.prefixAt(behind)
-  const own = exact && toOwn(exact)
+  const own = labels.prefixAt(behind)
   const separator = SEPARATOR.exec(behind.slice(-longestSeparator))?.[0] ?? ''
   const text = behind.slice(0, behind.length - separator.length)
   if (VERB.test(text)) return undefined
-  const name = own ?? readName(text, labels) ?? readFooter(text, separator, labels)
+  const name = own ?? labels.nounAt(text) ?? readFooter(text, separator, labels)
   if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
   const before = line.slice(0, line.length - name.length - (own ? 0 : separator.length))
   const isAlone = !own && !isInBrackets(before) && /[:：]/.test(separator)
@@ -118,21 +106,7 @@ function mayCite({ use, isOwn }: Name, separator: string, text: string, before: 
   if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
   // `doc2`, where the prompt calls its blocks documents
   if (isOwn && !separator.startsWith('.')) return true
-  return !JOINED.test(separator) || UNSPACED.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
-}
-
-function readName(text: string, labels: CitationLabels): Name | undefined {
-  const own = labels.nounAt(text)
-  if (own) return toOwn(own)
-  const found = readLastNoun(text)
-  if (found === undefined) return undefined
-  // `article 3` of a law, unless the prompt calls its blocks so
-  const use = found.use === 'spoken' && !labels.isName(found.noun) ? 'bracketed' : found.use
-  return { ...found, use, cited: labels.labelsOf(found.noun), isOwn: labels.isFamily(found.noun) }
-}
-
-function toOwn({ labels, ...rest }: OwnName): Name {
-  return { ...rest, cited: labels, use: 'citing', isOwn: true }
+  return !JOINED.test(separator) || NO_SPACES.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
 }
 
 function isInBrackets(before: string): boolean {

@@ -49,9 +49,8 @@ function isShort(members: Members): boolean {
   )
 }
 
-/** What ends within a citation is no longer. */
-const longestSign = 8
-const SIGN = /[\d\])}】）]/
+/** What ends within a citation: a few signs, with a digit or a closing bracket. */
+const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
 
 /**
  * Whether the answer begins within a sentence that the caller has begun, or ends within a citation or in front of a text
@@ -61,12 +60,8 @@ function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
   return allMembersOf(members).some(({ stop, stop_sequences: sequences }) =>
-    [stop, sequences].flat().some((end) => typeof end === 'string' && isWithinCitation(end)),
+    [stop, sequences].flat().some((end) => typeof end === 'string' && SIGN.test(end)),
   )
-}
-
-function isWithinCitation(end: string): boolean {
-  return end.length <= longestSign && SIGN.test(end) && !/[\p{L}\n]/u.test(end)
 }
 
 /**

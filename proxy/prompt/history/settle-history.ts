@@ -1,7 +1,5 @@
 import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
-import { placeLabels } from '../body/prompt-context.ts'
-import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { readWords } from '../places/judge-words.ts'
 import type { Stays } from '../places/mark-spoken-of.ts'
@@ -26,7 +24,7 @@ export function settleHistory(
   const canRepeat = (list: ListItem): boolean =>
     !(list.context.positional && stays.numbers) &&
     areTranslatable(list, items, texts, spoken) &&
-    !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+    !messages.slice(list.message + 1).some(holdsThoughtOf(list))
   const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
@@ -75,9 +73,8 @@ function areTranslatable(
   texts: readonly string[],
   spoken: Map<TextItem, Spoken>,
 ): boolean {
-  const own = placeLabels(list.context, texts)
+  const { form, labels: own } = list
   const toSent = (number: string): string => own[list.moved!.order.indexOf(own.indexOf(number))]!
-  const form = labelFormOf(texts, list.context)
   return items.textsAfter(list).every((text) => {
     if (text.speaker !== 'unknown' && (text.speaker !== 'user' || items.isListed(text))) return true
     const { words, isCounting, numbers } = getOrMake(spoken, text, () => readSpoken(texts, text))
@@ -86,7 +83,7 @@ function areTranslatable(
     if (named.length === 0) return true
     if (!form || text.speaker === 'unknown') return false
     const others = items.listsBefore(text).filter((other) => other !== list)
-    const labels = new Set(others.flatMap(({ context }) => placeLabels(context, texts)))
+    const labels = new Set(others.flatMap((other) => other.labels))
     // neither the number nor the label that it is sent as may mean another list
     if (named.some(([number]) => labels.has(number) || labels.has(toSent(number)))) return false
     const cited = findCitations(words, form, own)
@@ -95,9 +92,7 @@ function areTranslatable(
 }
 
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
-function holdsThoughtOf(list: ListItem, texts: readonly string[]): (laidOut: LaidOutMessage) => boolean {
-  const form = labelFormOf(texts, list.context)
-  const labels = placeLabels(list.context, texts)
+function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
   return ({ message: { role, rest } }) =>
     form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations(rest, form, labels)
 }
@@ -107,10 +102,8 @@ function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListIt
   const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
   /** by labels: the last answer that cites them */
   const lastCited = new Map<string, { readonly at: number }>()
-  return ({ at, context }) => {
-    const form = (answers.at(-1)?.at ?? -1) > at ? labelFormOf(texts, context) : undefined
-    if (!form) return false
-    const labels = placeLabels(context, texts)
+  return ({ at, form, labels }) => {
+    if (!form || (answers.at(-1)?.at ?? -1) < at) return false
     const key = JSON.stringify([form, labels])
     const isCiting = ({ text, start, end }: TextItem): boolean =>
       findCitations(texts[text]!.slice(start, end), form, labels).length > 0

@@ -2,8 +2,6 @@ import { getOrMake } from '#index/get-or-make.ts'
 import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../../answer/citations/map-citations.ts'
 import { applySplices, type Span, type Splice } from '../../common/json/json-spans.ts'
-import { placeLabels } from '../body/prompt-context.ts'
-import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
@@ -17,7 +15,7 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
   const items = new TurnItems(messages, texts)
   const first = items.lists.find((list) => list.moved)
   if (!first) return [...messages]
-  const lists = items.lists.map((list) => toNumbered(list, items, texts))
+  const lists = items.lists.map((list) => toNumbered(list, items))
   const changes = messages.map(() => new Map<number, Splice[]>())
   for (const item of items.textsAfter(first)) {
     const { message, text, start, end } = item
@@ -30,24 +28,18 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
   return messages.map((laidOut, i) => (changes[i]!.size > 0 ? { ...laidOut, translations: changes[i]! } : laidOut))
 }
 
-interface NumberedList {
-  readonly at: number
-  readonly isMoved: boolean
+interface NumberedList extends ListItem {
   /** the first text that may speak of it as moved */
   readonly answered: number
-  readonly places: readonly string[]
   /** as received → as sent; empty if it has no labels that belong to places */
   readonly map: CitationMap
 }
 
-function toNumbered(list: ListItem, items: TurnItems, texts: readonly string[]): NumberedList {
-  const { context, moved, at } = list
+function toNumbered(list: ListItem, items: TurnItems): NumberedList {
+  const { context, form, labels, moved } = list
   const order = moved?.order ?? [...context.slots.keys()]
-  const form = labelFormOf(texts, context)
-  const places = placeLabels(context, texts)
-  const map = form ? [{ ...form, labels: new Map(order.map((from, place) => [places[from]!, places[place]!])) }] : []
-  const answered = items.textsAfter(list)[0]?.at ?? Number.POSITIVE_INFINITY
-  return { at, isMoved: moved !== undefined, answered, places, map }
+  const map = form ? [{ ...form, labels: new Map(order.map((from, place) => [labels[from]!, labels[place]!])) }] : []
+  return { ...list, answered: items.textsAfter(list)[0]?.at ?? Number.POSITIVE_INFINITY, map }
 }
 
 /** Returns the labels that a text speaks of: an answer those of all lists before it, a user those of moved ones. */
@@ -56,11 +48,11 @@ function mapFor(item: TextItem, items: TurnItems, lists: readonly NumberedList[]
   if (item.speaker === 'assistant') return before.flatMap(({ map }) => map)
   if (item.speaker !== 'user' || items.isListed(item)) return []
   const counts = new Map<string, number>()
-  for (const label of before.flatMap(({ places }) => places)) counts.set(label, (counts.get(label) ?? 0) + 1)
+  for (const label of before.flatMap(({ labels }) => labels)) counts.set(label, (counts.get(label) ?? 0) + 1)
   // a number that several lists have is no citation, or the lists would not be moved
-  const isOwn = (labels: readonly string[]): boolean => labels.every((label) => counts.get(label) === 1)
+  const isOwn = ([received, sent]: [string, string]): boolean => counts.get(received) === 1 && counts.get(sent) === 1
   return before
-    .filter(({ isMoved, answered }) => isMoved && answered <= item.at)
+    .filter(({ moved, answered }) => moved && answered <= item.at)
     .flatMap(({ map }) => map.map(({ labels, ...form }) => ({ ...form, labels: new Map([...labels].filter(isOwn)) })))
 }
 

@@ -1,6 +1,8 @@
 import type { SentOrder } from '#index/conversation-store.ts'
+import type { LabelForm } from '../../answer/citations/citation-labels.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-import type { PromptContext } from '../body/prompt-context.ts'
+import { type PromptContext, placeLabels } from '../body/prompt-context.ts'
+import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { findAllTurns } from '../scan/find-turns.ts'
 
@@ -11,6 +13,9 @@ export interface ListItem {
   /** its place among the items */
   readonly at: number
   readonly context: PromptContext
+  /** as received, and how they are written; empty and undefined if they do not belong to places */
+  readonly labels: readonly string[]
+  readonly form: LabelForm | undefined
   /** how it was sent, if it was sent in another order than received */
   readonly moved: SentOrder | undefined
   /** index of its message, and its own among the message's contexts */
@@ -39,7 +44,7 @@ export class TurnItems {
 
   constructor(messages: readonly LaidOutMessage[], texts: readonly string[]) {
     for (const [message, laidOut] of messages.entries()) {
-      for (const text of laidOut.message.texts) this.#read(laidOut, message, text, texts[text]!)
+      for (const text of laidOut.message.texts) this.#read(laidOut, message, text, texts)
     }
   }
 
@@ -59,14 +64,14 @@ export class TurnItems {
     return answer < 0 ? [] : this.texts.slice(answer)
   }
 
-  #read(laidOut: LaidOutMessage, message: number, text: number, whole: string): void {
+  #read(laidOut: LaidOutMessage, message: number, text: number, texts: readonly string[]): void {
     const lists = laidOut.contexts.flatMap((context, place) => {
       const own = context.slots.filter((slot) => slot.text === text)
       // a list that began in an earlier text is there already
       const isFirst = context.slots[0]!.text === text
       return own.length > 0 ? [{ context, place, isFirst, start: own[0]!.start, end: own.at(-1)!.end }] : []
     })
-    for (const stretch of speakersOf(laidOut, whole)) {
+    for (const stretch of speakersOf(laidOut, texts[text]!)) {
       const turn = `${message}/${stretch.turn}`
       let { start } = stretch
       const addText = (end: number): void => {
@@ -78,8 +83,10 @@ export class TurnItems {
         addText(list.start)
         start = list.end
         if (!isFirst) continue
+        const labels = placeLabels(context, texts)
+        const form = labelFormOf(texts, context)
         const moved = movedIn(laidOut, place)
-        this.lists.push({ at: this.#count++, context, moved, message, place, turn })
+        this.lists.push({ at: this.#count++, context, labels, form, moved, message, place, turn })
         this.#listed.add(turn)
       }
       addText(stretch.end)

@@ -1,5 +1,5 @@
 import { readCue } from '../scan/find-cue-line.ts'
-import { announcingPlurals } from '../scan/words/vocabulary.ts'
+import { announcesSet } from './read-evidence.ts'
 
 // what goes on in the next part, or comes from the part before: an announced list, an ending that announces, a rule, a block of a list
 const GOES_ON =
@@ -12,7 +12,6 @@ const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:�
 // words to the model, generated markup, and parts of a sequence: messages, steps, chapters
 const OTHER =
   /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b|^[<[{]|[:：]$|^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
-const SET = new RegExp(announcingPlurals, 'iu')
 const LONGEST_HEAD = 300
 const SHORTEST_PASSAGE = 120
 const LONGEST_PARAGRAPH = 2_500
@@ -56,7 +55,7 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
   if (bodies.every((body) => TITLED.test(body) && /^#|[.!?。！？]/.test(body))) return true
   if (!bodies.every((body) => isParagraph(body))) return false
   // remarks and one text in pieces come in parts too; only whole passages are evidence without further words
-  return SET.test(question) || readCue(question, 0) !== undefined || bodies.every((body) => isPassage(body))
+  return announcesSet(question) || readCue(question, 0) !== undefined || bodies.every((body) => isPassage(body))
 }
 
 function isPassage(body: string): boolean {

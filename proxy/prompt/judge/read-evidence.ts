@@ -33,6 +33,11 @@ const LONGEST_LINE = 400
 const LONGEST_PARAGRAPH = 1_200
 const FURTHEST = 6_000
 
+/** Whether words announce several texts. */
+export function announcesSet(words: string): boolean {
+  return SET.test(words)
+}
+
 /** Returns the first words after a list. */
 export function readBehind(text: string, end: number): string {
   return text.slice(end, end + LONGEST_PARAGRAPH)

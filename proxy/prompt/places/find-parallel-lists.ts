@@ -27,10 +27,6 @@ const NAMED = new WordPattern(
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
-// one list says in other words what the other one says
-const IN_OTHER_WORDS = new WordPattern(
-  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu,
-)
 const OPENING = new WordPattern(/<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g)
 
 // with more matches than this it is not a list parallel to the documents
@@ -69,9 +65,4 @@ function countMembers(members: string): number {
   const parts = apart.length > 1 ? apart : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
   const named = parts.map((part) => part.trim()).filter((part) => part !== '')
   return named.length >= SHORTEST_INLINE && named.every(({ length }) => length <= LONGEST_MEMBER) ? named.length : 0
-}
-
-/** Returns whether words between two lists say that one of them repeats the other one in another form or language. */
-export function repeatInOtherWords(words: string): boolean {
-  return IN_OTHER_WORDS.test(words)
 }

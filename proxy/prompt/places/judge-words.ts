@@ -5,10 +5,10 @@ import type { LabelForm } from '../../answer/citations/citation-labels.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { narrow } from '../scan/find-edges.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
-import { type Remarks, readRemarks } from './read-remarks.ts'
+import { isNumberAlone, type Remarks } from './read-remarks.ts'
 import { areUnmapped } from './words/answer-words.ts'
-import { isHeadOfOrder, readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
-import { readEnds, sentencesOf } from './words/text-words.ts'
+import { readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
+import { readEnds, sentencesOf } from './words/sentences.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
@@ -23,19 +23,12 @@ interface WordSigns {
 }
 
 const noSigns: WordSigns = { said: new Set(), forms: [], sizes: new Set(), remarks: new Set() }
+
 const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
 
-/** Words, paragraphs, sentences and headings are remembered by digest: a template's are read once, and with each request only what is new. */
+/** Words and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
-const rememberedRemarks = new LRUCache<string, Remarks>({ max: 8_000 })
 const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
-const rememberedHeadings = new LRUCache<string, { readonly isOrder: boolean }>({ max: 2_000 })
-
-/** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
-export function headsAnOrder(line: string): boolean {
-  if (line === '') return false
-  return recall(rememberedHeadings, line, (own) => ({ isOrder: isHeadOfOrder(own) })).isOrder
-}
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
@@ -53,14 +46,9 @@ function recall<Signs extends object>(
 
 function read(words: string, speaker: Speaker): WordSigns {
   const ends = readEnds(words)
-  const sentences = sentencesOf(ends).map((sentence) =>
-    recall(rememberedSentences, sentence, (own) => readSentence(own, speaker === 'rules'), speaker),
-  )
+  const sentences = ends.split(BLANK_LINE).flatMap((paragraph) => readParagraph(paragraph, speaker))
   const sizes = findParallelLists(ends)
-  // nothing that is said of a text goes on behind a blank line
-  const paragraphs = words.split(BLANK_LINE).filter(Boolean)
-  const remarks = paragraphs.flatMap((paragraph) => [...recall(rememberedRemarks, paragraph, readRemarks)])
-  if (remarks.length === 0 && sizes.size === 0 && sentences.every((own) => own === silent)) return noSigns
+  if (sizes.size === 0 && sentences.every((own) => own === silent)) return noSigns
   const said = new Set(sentences.flatMap((own) => own.said))
   const apart = new Set(sentences.flatMap((own) => own.apart))
   if (apart.has('premise') && apart.has('hypothesis')) said.add('order')
@@ -68,8 +56,20 @@ function read(words: string, speaker: Speaker): WordSigns {
     said,
     forms: sentences.flatMap(({ forms }) => forms),
     sizes,
-    remarks: new Set([...remarks, ...sentences.flatMap(({ places }) => places)]),
+    remarks: new Set(sentences.flatMap(({ remarks }) => remarks)),
   }
+}
+
+/** Reads the sentences of a paragraph. Numbers behind an example belong to it. */
+function readParagraph(paragraph: string, speaker: Speaker): SentenceSigns[] {
+  if (isNumberAlone(paragraph)) return [{ ...silent, remarks: ['* nth'] }]
+  let isExample = false
+  return sentencesOf(paragraph).map((sentence) => {
+    const own = recall(rememberedSentences, sentence, (words) => readSentence(words, speaker === 'rules'), speaker)
+    const isPart = isExample && own.remarks.length > 0
+    isExample ||= own.apart.includes('example')
+    return isPart ? { ...own, remarks: own.remarks.filter((remark) => remark.endsWith(' nth')) } : own
+  })
 }
 
 /** What words are judged for: a list of blocks. */

@@ -4,8 +4,7 @@ import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '
 import { outsideBlocks } from '../borders/list-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { repeatInOtherWords } from './find-parallel-lists.ts'
-import { headsAnOrder, type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
 import { namesItself, ownWords } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
 
@@ -61,7 +60,7 @@ export function* markSpokenOf<Message extends Found>(
       const isAbout = heard.some((one) => readWords(one.words, one.speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
-        const isPaired = isPairedByPlace(context, message.contexts, words, texts)
+        const isPaired = isPairedByPlace(context, message.contexts, own, texts)
         const bound = isPaired ? 'order' : findBound(context, role, texts, stays, shared)
         const reason = bound ?? judge(context, { place, role, heard, later }, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
@@ -150,7 +149,7 @@ function judge(
   texts: readonly string[],
   { isSet }: Stays,
 ): Reason | undefined {
-  if (!isSet && headsAnOrder(headingOf(context, texts))) return 'order'
+  if (!isSet && readWords(headingOf(context, texts), 'message').said.has('head')) return 'order'
   const list: JudgedList = {
     ...labelFormOf(texts, context),
     blocks: context.slots.length,
@@ -185,6 +184,8 @@ function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]):
   return /[:：)）*]$|^#/.test(line) ? line : ''
 }
 
+const TRANSLATED = /_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>/i
+
 /**
  * Returns whether each member of a list belongs to one of another list of its message by position: there are equally
  * many, and one of the two holds only names, or the words around say that one repeats the other.
@@ -192,12 +193,13 @@ function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]):
 function isPairedByPlace(
   context: PromptContext,
   contexts: readonly PromptContext[],
-  words: string,
+  { words, speaker }: Heard,
   texts: readonly string[],
 ): boolean {
   const alike = contexts.filter((other) => other !== context && other.slots.length === context.slots.length)
   if (alike.length === 0) return false
-  return holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts)) || repeatInOtherWords(words)
+  const isSaid = readWords(words, speaker).said.has('in_other_words') || TRANSLATED.test(words)
+  return holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts)) || isSaid
 }
 
 /**

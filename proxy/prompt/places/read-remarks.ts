@@ -1,7 +1,6 @@
-import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
-import { type Reading, signsOfTerm } from './words/signs.ts'
-import { readEnds, STEMS, TEXTS } from './words/text-words.ts'
+import { isQuestion, readEnds } from './words/sentences.ts'
+import { Reading, signsOfTerm } from './words/signs.ts'
 
 /**
  * What words outside lists say about blocks by number or place, as a word and a number or `nth`: `memory 2`, and
@@ -9,13 +8,6 @@ import { readEnds, STEMS, TEXTS } from './words/text-words.ts'
  * for a document or none, and `~` for one that also means a part of a text.
  */
 export type Remarks = ReadonlySet<string>
-
-// most texts say nothing of blocks, and thousands are remembered
-const nothing: Remarks = new Set()
-
-const KIN = `${TEXTS}|references?|pdfs?|bullets?`
-const PART = /^(?:sections?|parts?|points?)$/i
-const OF_KIN = new RegExp(`^(?:(?:${KIN}|numbers?|n[or]|nummer|numéro|número)$|(?:ال|ה)?(?:${STEMS}))`, 'i')
 
 // only a number, as in `3?` and `And 2.`
 const ALONE = new WordPattern(
@@ -27,7 +19,7 @@ const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
-const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${KIN}|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
+const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:documents?|docs?|sources?|passages?|results?|texts?|chunks?|files?|articles?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
 const AMOUNT = '(?![\\d%]|[.,]\\d)'
 const NUMBERED = new WordPattern(
   [
@@ -41,29 +33,31 @@ const NUMBERED = new WordPattern(
   'giu',
 )
 
-// citation instructions, in which numbers are only examples
-const CITING =
-  /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|\bformato?s?\b|\breferenci|\bcita[sr]?\b|\bcitaci|\bcitaz|引用|例如|格式|标注|のように|のような|形式|예를 들어|형식/i
-const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,40}:|\bzum beispiel\b|\bz\. ?b\.|例如/i
 // `quote document 2` asks for it, `cite it as [2]` does not
-const ASKED_FOR = /(?:^|[.!?\n]\s{0,4}|\bplease )(?:quote|cite)(?: from| what| the){0,2} $/i
-const QUOTED = /^[^"“”`\n]{0,300}["”`]/
-const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
+const ASKED_FOR = /(?:^\s*|\bplease )(?:quote|cite)(?: from| what| the){0,2} $/i
+const OPEN_QUOTE = /["“`][^"“”`]*$/
+const QUOTED = /^[^"“”`]*["”`]/
+const LONGEST_QUOTE = 300
 
-const LONGEST_SENTENCE = 400
-const LONGEST_PARAGRAPH = 1_500
+/** Reads what a sentence says about blocks by number or place, but for quotes and numbers that only show how to cite. */
+export function readRemarks(sentence: string, reading: Reading, isShowing: boolean): string[] {
+  const isAsking = isQuestion(sentence)
+  const numbers = readNumbers(sentence, (start, end) => {
+    const front = sentence.slice(Math.max(start - LONGEST_QUOTE, 0), start)
+    if (isAsking || ASKED_FOR.test(front)) return false
+    return isShowing || (OPEN_QUOTE.test(front) && QUOTED.test(sentence.slice(end, end + LONGEST_QUOTE)))
+  })
+  return [...numbers, ...readCounted(reading)]
+}
 
-/** Reads what a text says about blocks by number or place, ignoring instructions on how to cite. */
-export function readRemarks(words: string): Remarks {
-  const text = readEnds(toAsciiDigits(words))
-  const remarks = [...readNumbers(text, isExample)]
-  if (ALONE.test(text)) remarks.push('* nth')
-  return remarks.length === 0 ? nothing : new Set(remarks)
+/** Whether a text is nothing but a number. */
+export function isNumberAlone(text: string): boolean {
+  return ALONE.test(text)
 }
 
 /** Reads the numbers in an assistant's text, which cites what it was given. */
 export function readCitations(text: string): Remarks {
-  return new Set(readNumbers(readEnds(text), () => false))
+  return new Set(readNumbers(readEnds(text)))
 }
 
 const ORDINAL = signsOfTerm('ORDINAL|NTH')
@@ -81,7 +75,7 @@ const mostLinks = 4
 const mostWords = 3
 
 /** Reads which words a sentence says a place of, as `the second clipping` and `clipping two`. */
-export function readCounted(reading: Reading): string[] {
+function readCounted(reading: Reading): string[] {
   return reading.tokens.flatMap((token, at) => {
     const behind = reading.endsOf(at, ORDINAL)
     const words = behind.flatMap((end) => (isAmount(reading, at) ? [] : wordsBehind(reading, end)))
@@ -111,19 +105,15 @@ function isNumbered(reading: Reading, at: number): boolean {
   return reading.isAt(at, IS) && reading.isAt(reading.tokens[at + 1] === 'the' ? at + 2 : at + 1, ORDINAL)
 }
 
-/** Reads the numbers in a text that may be a block's. */
-function* readNumbers(
-  text: string,
-  isNothing: (text: string, start: number, end: number) => boolean,
-): Generator<string> {
-  for (const { 0: whole, 1: numbers, index } of BRACKETED.matches(text)) {
-    if (isNothing(text, index, index + whole.length)) continue
-    yield* numbers!.split(/\D+/).map((number) => `[ ${number}`)
-  }
-  for (const { 0: whole, groups, index } of NUMBERED.matches(text)) {
-    if (!isNothing(text, index, index + whole.length))
-      yield* readNumber(/\d+/.exec(whole)![0], groups?.word, groups?.mark)
-  }
+/** Reads the numbers in a text that may be a block's, but for those that are only examples. */
+function readNumbers(text: string, isExample: (start: number, end: number) => boolean = () => false): string[] {
+  const isMeant = ({ 0: whole, index }: RegExpExecArray): boolean => !isExample(index, index + whole.length)
+  const bracketed = [...BRACKETED.matches(text)].filter(isMeant)
+  const numbered = [...NUMBERED.matches(text)].filter(isMeant)
+  return [
+    ...bracketed.flatMap(([, numbers]) => numbers!.split(/\D+/).map((number) => `[ ${number}`)),
+    ...numbered.flatMap(({ 0: whole, groups }) => readNumber(/\d+/.exec(whole)![0], groups?.word, groups?.mark)),
+  ]
 }
 
 function readNumber(number: string, word: string | undefined, mark: string | undefined): string[] {
@@ -132,35 +122,18 @@ function readNumber(number: string, word: string | undefined, mark: string | und
   return mark !== undefined && /\p{L}/u.test(mark) ? [`* ${number}`, ...named] : named
 }
 
-function namesOf(number: string, word: string, isKin: boolean): string[] {
-  return [
-    ...(isKin && OF_KIN.test(word) ? [`* ${number}`] : []),
-    ...(isKin && PART.test(word) ? ['~ nth'] : []),
-    `${toSingular(word)} ${number}`,
-  ]
+const KIN = signsOfTerm('KIN|TEXT|number+|no|nr|nummer|numéro|número')
+const PART = signsOfTerm('section+|part+|point+')
+
+function namesOf(number: string, word: string, mayBeKin: boolean): string[] {
+  const own = `${toSingular(word)} ${number}`
+  if (!mayBeKin) return [own]
+  const reading = new Reading(word.toLowerCase())
+  return [...(reading.isAt(0, KIN) ? [`* ${number}`] : []), ...(reading.isAt(0, PART) ? ['~ nth'] : []), own]
 }
 
 /** Returns a word in the singular, in lower case. */
 export function toSingular(word: string): string {
   const lower = word.toLowerCase()
   return lower.endsWith('ies') ? `${lower.slice(0, -3)}y` : lower.replace(/(?<=[^s])s$/, '')
-}
-/** Returns whether a block is named in a citation instruction, an example or quotes. A question is never an example. */
-function isExample(text: string, start: number, end: number): boolean {
-  const front = text.slice(Math.max(start - LONGEST_PARAGRAPH, 0), start)
-  if (ASKED_FOR.test(front)) return false
-  const paragraph = front.slice(lastEnd(front, /\n[ \t\r]*\n/g))
-  const behind = text.slice(end, end + LONGEST_SENTENCE)
-  const rest = behind.slice(0, /[.!?。？！](?=\s|$)|\n|$/.exec(behind)?.index)
-  if ('?？'.includes(behind[rest.length] ?? ' ')) return false
-  if (OPEN_QUOTE.test(paragraph.slice(-LONGEST_SENTENCE)) && QUOTED.test(behind)) return true
-  if (EXAMPLE.test(paragraph)) return true
-  const near = paragraph.slice(-LONGEST_SENTENCE)
-  return CITING.test(near.slice(lastEnd(near, /(?<!\be\.g|\bz\. ?b)[.!?。？！]\s|\n/gi)) + rest)
-}
-
-function lastEnd(text: string, pattern: RegExp): number {
-  let end = 0
-  for (const match of text.matchAll(pattern)) end = match.index + match[0].length
-  return end
 }

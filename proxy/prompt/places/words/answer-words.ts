@@ -1,5 +1,6 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
 import { isMappedForm } from '../../../answer/citations/mapped-forms.ts'
+import { isQuestion } from './sentences.ts'
 
 /* Answers that a program reads, and forms of citation. Where a number is not mapped back, the numbers of a list stay. */
 
@@ -45,7 +46,6 @@ export const answerRules = {
 // `keys "answer"`, and a specimen of an object: `{"answer": string}`, `{'sources': [1]}`, `[{"id"`
 const KEY = /(?<!\p{L})(?:keys?|fields?|propert(?:y|ies)|attributes?|columns?) ["'“`]\p{L}/u
 const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
-const QUESTION = /[?？؟;]\s*$/
 
 interface Found {
   has(kind: keyof typeof answerRules | 'text'): boolean
@@ -61,7 +61,7 @@ function asksForFormat(found: Found, sentence: string): boolean {
   if (OBJECT.test(sentence) && isClosed(sentence)) return true
   if (!(found.has('format') || KEY.test(sentence)) || sentence.trimStart().startsWith('```') || found.has('given'))
     return false
-  return !QUESTION.test(sentence) || found.has('asked_in')
+  return !isQuestion(sentence) || found.has('asked_in')
 }
 
 /** Whether a lower-case sentence asks for data, in which numbers may stand. */

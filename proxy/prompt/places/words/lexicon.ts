@@ -8,10 +8,10 @@ const retrieved = `
   memory memories note+ memo+ record+ paper+ page+ paragraph+ email+ e_mail e_mails`
 
 /** English words for retrieved texts. */
-export const english: string = `${retrieved} policy policies review+ link+ hit+ ticket+ message+ version+ amendment+ candidate+ input+ contract+`
+const english = `${retrieved} policy policies review+ link+ hit+ ticket+ message+ version+ amendment+ candidate+ input+ contract+`
 
 /** Such words in other languages; some are stems. */
-export const abroad: string = `
+const abroad = `
   dokument* quelle* abschnitt* absatz* absätz* text* datei* ergebnis* auszug* auszüge* artikel* passage* fundstelle* document*
   source* extrait* fichier* résultat* article* documento* fuente* texto* pasaje* archivo* fragmento* resultado* artículo*
   extracto* fonte* trecho* passagem* arquivo* ficheiro* artigo* fonti* testo* testi* brano* brani* passagg* risultat* articol*
@@ -79,7 +79,7 @@ export const classes: Readonly<Record<string, string>> = {
   каждый каждое каждого каждую каждой каждом кожен кожного kazdy każdy każde každý`,
   /** One after the other. */
   ONE_BY_ONE: `
-  line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side der_reihe_nach nacheinander eins_nach_dem_ander l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
+  line_by_line one_by_one document_by_document page_by_page step_by_step_through item_by_item side_by_side der_reihe_nach nacheinander eins_nach_dem_ander* l_une_après_l_autre l_un_après_l_autre un_par_un une_par_une un_à_un
   por_orden uno_por_uno una_por_una por_ordem em_ordem um_por_um uma_por_uma in_ordine uno_per_uno una_per_una nell_ordine
   op_volgorde op_de_volgorde een_voor_een één_voor_één i_tur_och_ordning i_rækkefølge i_rekkefølge en_i_taget en_ad_gangen
   en_om_gangen po_kolei kolejno jeden_po_drugim postupně po_pořadí jeden_po_druhém sırayla sırasıyla tek_tek lần_lượt theo_thứ_tự
@@ -126,7 +126,7 @@ export const classes: Readonly<Record<string, string>> = {
   LATER: `
   later latter subsequent newer newest latest recent earlier earliest older oldest lower higher further_down further_up
   further_below spätere* neuere* frühere* ältere* nachfolgend* vorhergehend* letzte* erste* obere* untere* weiter_unten weiter_oben
-  suivant* précédent* ultérieur* postérieur* antérieur* dernier* premier* plus_récent plus_bas plus_haut posterior* anterior*
+  suivant* précédent* ultérieur* postérieur* antérieur* dernier* premier* plus_récent* plus_bas plus_haut posterior* anterior*
   siguiente* seguinte* últim* primer* primeir* successiv* precedent* ultim* reciente* recente* más_abajo más_arriba mais_abaixo
   mais_acima più_in_basso latere nieuwere eerdere laatste eerste volgende senare nyare tidigare sista senere nyere tidligere siste
   sidste поздн* последующ* предыдущ* новы* новее последн* перв* ранн* пізн* наступн* останн* późniejsz* nowsz* wcześniejsz*
@@ -159,7 +159,7 @@ export const classes: Readonly<Record<string, string>> = {
   legújabb* berurutan urutan_yang_sama liên_tiếp theo_thời_gian theo_thứ_tự_thời_gian последовательн* подряд послідовн*
   том_же_порядке διαδοχικ* in_succession time_line_order timeline_order 连续 連續 先后 先後 时间顺序 時間順 時系列 日付順 年代順 連続 同じ順
   この順 順番に 順番通り 古い順 新しい順 古いものから 新しいものから 연속 시간순 연대순 날짜순 최신순 같은순서 متتالي* على_التوالي ترتيبا_زمني ترتيب_زمني
-  بنفس_الترتيب מהישן* מהחדש_לישן סדר_כרונולוגי ברצף पुराने_से_नए नए_से_पुराने कालानुक्रम* समय_के_क्रम क्रमागत* लगातार เรียงตามเวลา เรียงตามลำดับเวลา
+  بنفس_الترتيب מהישן* מהחדש_לישן סדר_כרונולוגי* בסדר_כרונולוגי* ברצף पुराने_से_नए नए_से_पुराने कालानुक्रम* समय_के_क्रम क्रमागत* लगातार เรียงตามเวลา เรียงตามลำดับเวลา
   เก่าไป เก่าที่สุดไป ต่อเนื่อง`,
   /** A word for order itself; in English it has other uses. */
   ORDER: `
@@ -171,7 +171,7 @@ export const classes: Readonly<Record<string, string>> = {
   versions revisions drafts editions chapters instalments installments episodes scenes stages steps turns snapshots pages frames
   lessons slides verses stanzas rounds commits legs clues tabs`,
   PARTS_ABROAD: `
-  versionen* fassungen* seiten_eine seiten_aus seiten_des kapitel* des_versions pages_d chapitres versiones versões versioni páginas
+  versionen* fassungen* seiten_eine* seiten_aus seiten_des kapitel* des_versions pages_d chapitres versiones versões versioni páginas
   pagine capítulos capitoli versies versioner versjoner верси* страниц* глава главы wersj* verze* 版本 页 頁 章节 章節`,
   /** What is in a row by its nature. */
   ROW: `
@@ -201,7 +201,7 @@ export const classes: Readonly<Record<string, string>> = {
   SAY: 'mention say contain describe support state answer discuss talk cover are speak agree contradict',
   STOP: 'stop halt quit cease finish end read look search go',
   AS_SOON_AS: `
-  as_soon_as sobald dès_qu jusqu* en_cuanto hasta_que assim_que até_que appena finché zodra totdat så_snart jakmile gdy_tylko
+  as_soon_as sobald dès_qu* jusqu* en_cuanto hasta_que assim_que até_que appena finché zodra totdat så_snart jakmile gdy_tylko
   segera_setelah olur_olmaz как_только пока_не щойно ngay_khi 一旦 直到 就停止 即停止 見つけたら 見つけ次第 わかり次第 まで読 하자마자 찾으면 멈추 بمجرد
   حتى_تجد ברגע_ש जैसे_ही ทันทีที่`,
   TO_NEXT: `
@@ -213,8 +213,8 @@ export const classes: Readonly<Record<string, string>> = {
   क्रमशः ตามลำดับ αντίστοιχα*`,
   NO_ORDER: `relevan* relévan* rilevan* pertinen* simil* ähnlich* score* match* confidence* best 匹配 类似 類似 相似 相关 相關 関連`,
   WHAT_CHANGED: `
-  changelog diff evolve evolved evolution änderungen* qu_est_ce_qui_a_changé ce_qui_a_changé ce_qui_ont_changé qué_cambi o_que_mudou
-  cosa_è_cambiat что_изменилось что_поменялось 变化 變化 改变 变更 変更 変わ 달라 변경`,
+  changelog diff evolve evolved evolution änderungen* qu_est_ce_qui_a_changé ce_qui_a_changé ce_qui_ont_changé qué_cambi* o_que_mudou
+  cosa_è_cambiat* что_изменилось что_поменялось 变化 變化 改变 变更 変更 変わ 달라 변경`,
   COMPARING: `
   compar* contrast* contradict* entail* agree* conflict* paraphras* plagiar* duplicat* identical the_same differ* in_common both
   either neither versus vs better vergleich* untersch* widersprech* identisch gleich différen* même contredi* diferen* mismo mismos
@@ -276,6 +276,13 @@ export const classes: Readonly<Record<string, string>> = {
   mark_each mark_every mark_the mark_your zitier* zitat* quellenangabe* beleg* verweis* citez citer référenc* cita citar citas citação
   citações citazion* referencia referência riferiment* citeer verwijs* hänvisa henvis cytuj przypis citujte alıntı kaynak цитир*
   ссыл* сноск* посилан* trích_dẫn kutip sitasi 引用 标注 標註 角标 脚注 出典 参照 인용 각주 استشه* مرجع* उद्धर* อ้างอิง παραπομπ*`,
+  IN_OTHER_WORDS: `
+  translation+ translated summaries_of the_same_in in_other_words respectively übersetz* dasselbe_auf traduc* tradução traduzion*
+  vertaling* перевод* 翻译 翻訳 번역`,
+  SHOWING: `
+  cite cites cited citing quote quotes quoted quoting quotation+ example+ e_._g for_instance such_as like_this like_so like_[ bracket+
+  format formatted notation marker+ zitier* klammer klammern beispiel* z_._b formato+ referenci* cita citas citar citaci* citaz*
+  引用 例如 格式 标注 のように のような 形式 예를들어 형식`,
   NUMBER_WORD: 'number+ id ids index indices indexes ordinal+',
   /** In other languages such words stand for hardly anything else beside words for texts. */
   NUMBER_ABROAD: `

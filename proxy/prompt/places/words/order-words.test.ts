@@ -3,7 +3,7 @@ import { judgeWords, readWords } from '../judge-words.ts'
 import { readSentence } from './read-sentence.ts'
 
 const list = { blocks: 5, labels: ['1', '2', '3', '4', '5'], prefix: '', isPositional: false, isLabelled: true }
-const isCalledByPlace = (words: string): boolean => readSentence(words, false).places.includes('* nth')
+const isCalledByPlace = (words: string): boolean => readSentence(words, false).remarks.includes('* nth')
 const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefined
 
 describe('texts are in an order', () => {
@@ -16,6 +16,14 @@ describe('texts are in an order', () => {
     'Các tài liệu được sắp xếp theo thời gian.',
     'المستندات مرتبة من الأقدم إلى الأحدث.',
     'Τα έγγραφα είναι σε χρονολογική σειρά.',
+    'Cosa è cambiato nei documenti?',
+    'Qué cambió en los documentos?',
+    'Les documents plus récents annulent les autres.',
+    "Arrête-toi dès qu'un document répond.",
+    'Arrête dès que tu trouves un document.',
+    'Fasse die Dokumente eins nach dem anderen zusammen.',
+    'Die Dokumente sind Seiten eines Vertrags.',
+    'המסמכים בסדר כרונולוגית',
     'Sources in descending priority:',
     'The documents are listed in the order of arrival.',
     'Documents come in reading order.',

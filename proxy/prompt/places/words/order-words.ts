@@ -21,8 +21,9 @@ export const orderRules = {
     相同|同样 的? 顺序|順序; 按|依|以|按照|依照 ..8 顺序|順序; 按|依|按照|依照 时间|日期 排|升|降
     由|从 旧|新|早|晚|远|近 到|至 新|旧|晚|早|近|远; من الأقدم|الأحدث إلى`,
 
-  /** the same whatever else is said of texts: what counts by its place, and what the texts are */
+  /** the same whatever else is said of texts: what counts by its place, and what the texts are, as an older and a newer one */
   stated: `
+    ADDED ..30 REMOVED; REMOVED ..30 ADDED; ORIGINAL ..30 REVISED; REVISED ..30 ORIGINAL; DOCUMENT a ..30 DOCUMENT b; DOCUMENT b ..30 DOCUMENT a
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
@@ -31,6 +32,7 @@ export const orderRules = {
 
   /** what gives an order a meaning in sentences about texts */
   of_texts: `
+    BEFORE ..30 AFTER; AFTER ..30 BEFORE
     sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row
     their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
     !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages
@@ -58,7 +60,7 @@ export const orderRules = {
     a|one|same|single long? text|document|book|page|story|report|conversation ..4 cut|split|divided|broken|pieces|parts|order
     least|most|lowest|highest ..3 first|last; least|most|lowest|highest ..3 to the? most|least|highest|lowest
     descending|ascending|decreasing|increasing|falling|rising ..3 !relevance _? $
-    STOP ..4 as_soon_as|once|when|until; STOP ..4 at the first; as soon as a|an|one|any|you|the; AS_SOON_AS
+    STOP ..4 as_soon_as|once|when|until; STOP ..4 at the first; AS_SOON_AS
     hör*|brich*|stopp*|lies*|lese* ..4 auf|ab|sobald|wenn|bis; 看到 ..8 就
     das|dem|die|der spätere*|frühere*|letztere*|erstere*|nachfolgende*|vorhergehende*|letzte|letzten|erste|ersten
     später kommt|steht; vient après; vient plus tard; viene después; weiter unten|oben; plus bas|haut; más abajo|arriba
@@ -86,18 +88,10 @@ export const orderRules = {
   no_head: 'NO_ORDER; ^ please? use|read|consider|see|check|study',
   premise: 'PREMISE',
   hypothesis: 'HYPOTHESIS',
-  before: 'BEFORE',
-  after: 'AFTER',
-  added: 'ADDED',
-  removed: 'REMOVED',
-  original: 'ORIGINAL',
-  revised: 'REVISED',
-  text_a: 'DOCUMENT a',
-  text_b: 'DOCUMENT b',
   /** what became of one text in another */
   change: `
     what|which|how|anything|something ..4 change|changed|changes|new|updated; change|changes between|from|made|in
-    was hat? sich ..4 geändert|verändert; was wurde ..4 geändert|verändert; qué ha? cambi*; WHAT_CHANGED`,
+    was hat? sich ..4 geändert|verändert; was wurde ..4 geändert|verändert; qué ha cambi*; WHAT_CHANGED`,
   /** texts of which two are held against each other, which names them by place */
   comparing: 'COMPARING',
   /** texts that are the subject themselves: nothing of them may be left out */

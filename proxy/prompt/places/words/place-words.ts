@@ -1,6 +1,16 @@
-/* Rules on how a text of a list is referred to by its place (`второй документ`, `المستند الثاني`), or each of its texts. */
+/* Rules on which words mean the texts of a list, one by its place (`второй документ`, `المستند الثاني`), or each of them. */
 
 export const placeRules = {
+  text: 'TEXT',
+  they: 'THEY',
+  /** asks which of the texts it is, as `which document`: without a name, a text is named by its place */
+  which: `
+    pick|choose|select|identify|find the|an|a|that !NOT_OF_TEXTS _? !NOT_OF_TEXTS _? !NOT_OF_TEXTS TEXT_EN
+    point out|to the|an|a|that _? _? TEXT_EN; if_so|if_yes|and_so ,? which ones|one? $
+    which|what one? of the|these|those _? TEXT_EN; which|what one? of them $
+    which|what document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|item|entry
+    which documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers SAY
+    WHICH der|des|de_ces|de_los|de_las|dei|dos|das|из|van_de|av|af|od|z? _? _? TEXT_ABROAD`,
   /** a text of several that is called by its place or number, in English */
   called: `
     CALLING number|numbers? COUNT|SMALL and|or|,? COUNT|SMALL? $$
@@ -38,9 +48,13 @@ export const placeRules = {
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
     最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上`,
 
+  /** numbers in such a sentence show how to cite, unless it asks something */
+  showing: 'SHOWING; citation+ !NUMBER',
+  example: 'for example|instance; e . g; z . b; zum beispiel; 例如; example+ ..6 :',
+
   /** each of several texts, or one after the other */
   each_one: `
     EACH_ABROAD _? _? TEXT_ABROAD; per|pro|je|par|por|co|joka|για_κάθε TEXT_ABROAD; ONE_BY_ONE
     her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
-    分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 各 文書|ドキュメント|資料|記事|テキスト; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
+    分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,
 } as const

@@ -1,12 +1,11 @@
 import { toAsciiDigits } from '../../scan/words/digits.ts'
-import { readCounted } from '../read-remarks.ts'
+import { readRemarks } from '../read-remarks.ts'
 import { answerRules, asksForData, asksForMany, readForms } from './answer-words.ts'
 import { orderRules } from './order-words.ts'
 import { Phrases } from './phrases.ts'
 import { placeRules } from './place-words.ts'
 import { Reading } from './signs.ts'
 import { taskRules } from './task-words.ts'
-import { textRules } from './text-words.ts'
 
 /** What words may say about any list, whatever it holds. */
 export type Sign =
@@ -28,16 +27,15 @@ export type Sign =
   | 'comparing'
   /** nothing of them may be left out: they are compared, quoted or counted */
   | 'subject'
+  /** one list says in other words what another one says */
+  | 'in_other_words'
+  /** right above texts, it gives their places a meaning */
+  | 'head'
 
-type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules & typeof textRules)
+type Kind = keyof (typeof orderRules & typeof placeRules & typeof taskRules & typeof answerRules)
 type Found = ReadonlySet<Kind>
 
-const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules, ...textRules })
-
-/** Reads words in lower case. */
-function toReading(words: string): Reading {
-  return new Reading(toAsciiDigits(words))
-}
+const phrases = new Phrases<Kind>({ ...orderRules, ...placeRules, ...taskRules, ...answerRules })
 
 /** in a request as short as this, what is compared or counted is the texts in sight */
 const longestRequest = 80
@@ -46,7 +44,7 @@ const longestRequest = 80
 const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: string) => boolean>> = {
   task: isAligned,
   own_work: (found, isRule) => !isRule && found.has('own_work'),
-  order: (found, isRule) => isAboutOrder(found, isRule) || namesRoles(found),
+  order: isAboutOrder,
   data: (found, _, sentence) => asksForData(found, sentence),
   many: (found, _, sentence) => asksForMany(found, sentence),
   which: (found, isRule) => !isRule && found.has('which'),
@@ -54,8 +52,12 @@ const readers: Readonly<Record<Sign, (found: Found, isRule: boolean, sentence: s
   comparing: (found) => found.has('comparing'),
   subject: (found, isRule, { length }) =>
     found.has('subject') && (found.has('text') || (!isRule && length < longestRequest)),
+  in_other_words: (found) => found.has('in_other_words'),
+  head: (found) => !found.has('no_head') && orderKinds.some((kind) => found.has(kind)),
 }
 const signs = Object.keys(readers) as Sign[]
+
+const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
 
 /** Whether words mention retrieved texts, or stand for them. */
 function refersToTexts(found: Found): boolean {
@@ -81,51 +83,33 @@ function isAboutOrder(found: Found, isRule: boolean): boolean {
   return found.has('ordered') || found.has('this_order') || (refersToTexts(found) && found.has('of_texts'))
 }
 
-/** Roles that texts have by their places: the older and the newer one, the original and its translation. */
-const roles: readonly (readonly [Kind, Kind])[] = [
-  ['added', 'removed'],
-  ['original', 'revised'],
-  ['text_a', 'text_b'],
-]
-
-function namesRoles(found: Found): boolean {
-  const areBoth = ([one, other]: readonly [Kind, Kind]): boolean => found.has(one) && found.has(other)
-  return (areBoth(['before', 'after']) && refersToTexts(found)) || roles.some(areBoth)
-}
-
-/** Whether a line right above texts gives their places a meaning. */
-export function isHeadOfOrder(line: string): boolean {
-  const found = phrases.find(toReading(line.toLowerCase()))
-  return !found.has('no_head') && orderKinds.some((kind) => found.has(kind))
-}
-const orderKinds: readonly Kind[] = ['ordered', 'stated', 'of_texts', 'head']
-
 /** What a sentence says. */
 export interface SentenceSigns {
   readonly said: readonly Sign[]
-  /** roles that may be named in different sentences */
+  /** what counts together with other sentences: roles, and that an example begins */
   readonly apart: readonly Kind[]
-  /** what is called by a place, as remarks */
-  readonly places: readonly string[]
+  /** what is called by a number or place */
+  readonly remarks: readonly string[]
   /** forms of citation that are asked for */
   readonly forms: readonly string[]
 }
 
-const apartKinds: readonly Kind[] = ['premise', 'hypothesis']
+const apartKinds: readonly Kind[] = ['premise', 'hypothesis', 'example']
 
 /** What most sentences say: nothing. They share it, since thousands are remembered. */
-export const silent: SentenceSigns = { said: [], apart: [], places: [], forms: [] }
+export const silent: SentenceSigns = { said: [], apart: [], remarks: [], forms: [] }
 
 /** Reads a sentence, once for all lists. */
 export function readSentence(written: string, isRule: boolean): SentenceSigns {
-  const sentence = written.toLowerCase()
-  const reading = toReading(sentence)
+  const counted = toAsciiDigits(written)
+  const sentence = counted.toLowerCase()
+  const reading = new Reading(sentence)
   const found = phrases.find(reading)
   const isCalled = found.has('called') || found.has('by_place')
   const own: SentenceSigns = {
     said: signs.filter((sign) => readers[sign](found, isRule, sentence)),
     apart: apartKinds.filter((kind) => found.has(kind)),
-    places: [...readCounted(reading), ...(isCalled ? ['* nth'] : [])],
+    remarks: [...readRemarks(counted, reading, found.has('showing')), ...(isCalled ? ['* nth'] : [])],
     forms: readForms(found, written),
   }
   return Object.values(own).every(({ length }) => length === 0) ? silent : own

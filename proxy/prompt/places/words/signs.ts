@@ -12,6 +12,13 @@ interface Mark {
   readonly length: number
 }
 
+/** Words in a row; the last one may be a stem. */
+interface Row {
+  readonly tokens: readonly string[]
+  readonly isStem: boolean
+  readonly sign: number
+}
+
 // a number in brackets is a citation
 const TOKEN = /\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+|[[.!?;,:(。！？；，、：（؟،।\n]/gu
 // Thai, Japanese, Chinese, Korean
@@ -42,27 +49,26 @@ export function signOf(name: string): number {
 /** signs of words, of words that begin so, and of rows of words by the first of them */
 const words = new Map<string, number[]>()
 const stems = new Map<string, number[]>()
-const rows = new Map<string, { readonly tokens: readonly string[]; readonly sign: number }[]>()
+const rows = new Map<string, Row[]>()
 let longestStem = 0
 
 function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
   getOrMake(map, key, () => []).push(value)
 }
 
-/** Gives words a sign: `word`, `stem*`, `noun+` with and without s, `two_words`. */
+/** Gives words a sign: `word`, `stem*`, `noun+` with and without s, `two_words`, `two_stem*`. */
 function learn(entry: string, sign: number): void {
-  const stem = entry.slice(0, -1)
   if (entry.endsWith('+')) {
-    learn(stem, sign)
-    learn(`${stem}s`, sign)
-  } else if (entry.endsWith('*')) {
-    longestStem = Math.max(longestStem, stem.length)
-    add(stems, stem, sign)
-  } else {
-    const tokens = toTokens(entry.replaceAll('_', ' '))
-    if (tokens.length === 1) add(words, tokens[0]!, sign)
-    else add(rows, tokens[0]!, { tokens, sign })
+    learn(entry.slice(0, -1), sign)
+    learn(`${entry.slice(0, -1)}s`, sign)
+    return
   }
+  const isStem = entry.endsWith('*')
+  const tokens = toTokens(entry.replaceAll('_', ' '))
+  const [first] = tokens as [string]
+  if (tokens.length > 1) add(rows, first, { tokens, isStem, sign })
+  else add(isStem ? stems : words, first, sign)
+  if (isStem) longestStem = Math.max(longestStem, first.length)
 }
 
 const NUMBER = signOf('NUMBER')
@@ -113,20 +119,19 @@ function signsOfWord(word: string): readonly number[] {
 }
 
 /** Words are read again and again. */
-const remembered = new Map<string, readonly number[]>()
+const remembered = new Map<string, readonly Mark[]>()
 const mostRemembered = 20_000
-const nothing: readonly number[] = []
+const nothing: readonly Mark[] = []
 
-function recall(word: string): readonly number[] {
+function recall(word: string): readonly Mark[] {
   const known = remembered.get(word)
   if (known) return known
   if (remembered.size > mostRemembered) remembered.clear()
-  const own = signsOfWord(word)
   const bare = word.replace(JOINED, '')
-  const found = bare === word ? own : [...own, ...signsOfWord(bare)]
-  const signs = found.length === 0 ? nothing : found
-  if (word.length <= longestRemembered) remembered.set(word, signs)
-  return signs
+  const signs = bare === word ? signsOfWord(word) : [...signsOfWord(word), ...signsOfWord(bare)]
+  const marks = signs.length === 0 ? nothing : signs.map((sign) => ({ sign, length: 1 }))
+  if (word.length <= longestRemembered) remembered.set(word, marks)
+  return marks
 }
 
 /** A text in lower case, read word by word. */
@@ -141,14 +146,15 @@ export class Reading {
 
   #read(token: string, at: number): readonly Mark[] {
     const { tokens } = this
-    const marks = recall(token).map((sign) => ({ sign, length: 1 }))
-    for (const row of rows.get(token) ?? []) {
-      if (row.tokens.every((one, i) => tokens[at + i] === one))
-        marks.push({ sign: row.sign, length: row.tokens.length })
-    }
+    const longer = (rows.get(token) ?? []).flatMap((row): Mark[] => {
+      const { length } = row.tokens
+      const isOne = (one: string, i: number): boolean =>
+        tokens[at + i] === one || (row.isStem && i === length - 1 && tokens[at + i]?.startsWith(one) === true)
+      return row.tokens.every(isOne) ? [{ sign: row.sign, length }] : []
+    })
     // `das 2. Dokument`
-    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) marks.push({ sign: DOTTED, length: 2 })
-    return marks
+    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) longer.push({ sign: DOTTED, length: 2 })
+    return longer.length === 0 ? recall(token) : [...recall(token), ...longer]
   }
 
   isAt(at: number, signs: ReadonlySet<number>): boolean {

@@ -13,7 +13,7 @@ export const taskRules = {
     for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? separately|individually|in_turn|one_by_one? $
     for|about|of|on|per|to|JUDGE each|every|all one? of the|them|these|those above|following? $
     each|every one? of them|these|those BEING|have|to|in|from|by; one _ to|for a|an TEXT_EN
-    per document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|email|e_mail|ticket|message
+    per review|ticket|message
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
     convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
     walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text
@@ -48,12 +48,15 @@ export const taskRules = {
     le|la|les|ouvre|ouvrez le|la? deux|trois? premi*|deuxi*|second*|troisi*|derni* lien|résultat? $
     el|la|los|las|il|lo|o|a|os|as dos|due|dois|primi? primer*|segund*|tercer*|últim*|second*|terz*|ultim*|primeir*|terceir* $
     в|во первом|втором|третьем|последнем; celui|celle|ceux qui suit|suivent|précède|vient; la|el|lo que sigue
-    翻译成; 译成; 翻譯成; 校对; 润色; 潤色; 续写; 續寫; 重新排序; 们|們? 排序 $$; 前 两|二|三|四|五 个; 第 一|二|三|四|五 个; 最后|最後 一? 个|個
+    译成; 翻譯成; 校对; 润色; 潤色; 续写; 續寫; 重新排序; 们|們? 排序 $$; 前 两|二|三|四|五 个; 第 一|二|三|四|五 个; 最后|最後 一? 个|個
     訳して; 校正して; 並べ替え; 書き直し; 最初の|最後の もの|リンク|結果; 一|二|三|四|五|NUMBER 番目; 번역해; 교정해; 정렬해; 다시써`,
   /** the model's own answer is meant */
   of_answer: `
     HANDLE the|your|my|this|its|any|user? s? the|your|final|own|original? final|own|original? OWN_ANSWER
     HANDLE_ABROAD die|deine|ihre|seine|ta|la|votre|tu|su|tua|a|sua? OWN_ANSWER`,
+
+  /** one list says in other words what another one says */
+  in_other_words: 'IN_OTHER_WORDS',
 
   /** instructions on naming sources, in sentences that mention each of them */
   of_sources: `
