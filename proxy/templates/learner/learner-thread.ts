@@ -24,7 +24,10 @@ export class LearnerThread {
   #characters = 0
   #starts = 0
   #closed = false
-  #timer: NodeJS.Timeout | undefined
+  /** ends a thread that answers nothing */
+  readonly #watch = setTimeout(() => {
+    if (this.#texts > 0) void this.#worker?.terminate()
+  }, longestTryMilliseconds).unref()
 
   constructor(events: ThreadEvents) {
     this.#events = events
@@ -36,27 +39,16 @@ export class LearnerThread {
     if (!canTeach(text) || !this.#offered.isDue(place, text)) return false
     this.#worker ??= this.#start()
     if (this.#worker === undefined) return false
-    this.#texts++
+    if (this.#texts++ === 0) this.#watch.refresh()
     this.#characters += text.length
     this.#worker.postMessage({ place, text })
-    this.#watch()
     return true
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#watch)
     await this.#worker?.terminate()
-  }
-
-  /** Ends a thread that answers nothing. */
-  #watch(): void {
-    this.#timer ??= setTimeout(() => void this.#worker?.terminate(), longestTryMilliseconds).unref()
-  }
-
-  #answered(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#texts > 0) this.#watch()
   }
 
   #start(): Worker | undefined {
@@ -71,7 +63,7 @@ export class LearnerThread {
     worker.on('message', ({ length, template }: { length: number; template: LearntTemplate | undefined }) => {
       this.#texts--
       this.#characters -= length
-      this.#answered()
+      this.#watch.refresh()
       if (template === undefined || this.#closed) return
       this.#offered.forget()
       this.#events.onLearnt(template)
@@ -82,7 +74,6 @@ export class LearnerThread {
     worker.on('exit', () => {
       this.#worker = undefined
       this.#texts = this.#characters = 0
-      this.#answered()
       if (!this.#closed) this.#events.onFault(fault)
     })
     // last: adding a message listener would keep the process alive again
