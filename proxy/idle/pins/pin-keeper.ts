@@ -42,13 +42,12 @@ const markBytes = Buffer.from('"cache_control"')
  */
 export class PinKeeper {
   readonly #options: PinKeeperOptions
-  readonly #book = new PinBook()
+  #book = new PinBook()
   readonly #busy = new Set<Replica>()
   readonly #closing = new AbortController()
   #nextTick = 0
   /** whether a caller with this key would be let in now */
   admits: ApiKeys['admits'] = () => true
-  #cleared = 0
 
   constructor(options: PinKeeperOptions) {
     this.#options = options
@@ -60,7 +59,8 @@ export class PinKeeper {
     if (this.#options.limits().tokens === 0 || (api !== 'chat_completions' && api !== 'messages')) return undefined
     const marked = runOf(call, routed)
     if (!marked || !content.received.prompt || !content.body.includes(markBytes)) return undefined
-    const cleared = this.#cleared
+    // another one, once all are unpinned
+    const book = this.#book
     let tokens = routed.decision.promptTokens
     let sent: EngineRequest | undefined
     return {
@@ -72,8 +72,7 @@ export class PinKeeper {
       },
       ended: (wasRun) => {
         const request = sent
-        if (wasRun && request && cleared === this.#cleared)
-          setImmediate(() => this.#note({ ...marked, tokens }, request))
+        if (wasRun && request) setImmediate(() => this.#note(book, { ...marked, tokens }, request))
       },
     }
   }
@@ -126,8 +125,7 @@ export class PinKeeper {
 
   /** Unpins all, and pins nothing that is under way. */
   clear(): void {
-    this.#cleared += 1
-    this.#book.clear()
+    this.#book = new PinBook()
   }
 
   /** Stops what is running. */
@@ -139,7 +137,7 @@ export class PinKeeper {
     return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
   }
 
-  #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
+  #note(book: PinBook, marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
     const { limits, onMark, log, now } = this.#options
     try {
       const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
@@ -147,7 +145,7 @@ export class PinKeeper {
       const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
       const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
       const found = findMarks(marked.tenant, marked.api, members)
-      for (const outcome of this.#book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
+      for (const outcome of book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
       for (let i = 0; i < found.unknown; i++) onMark('unknown')
     } catch (error) {
       log.error({ error }, 'a prompt is not pinned: internal error')
