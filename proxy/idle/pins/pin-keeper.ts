@@ -171,50 +171,44 @@ export class PinKeeper {
   }
 
   /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
-  #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
-    const { at, isLost } = held.get(replica.id) ?? {}
+  #isDue(pin: Pin, replica: Replica): boolean {
+    const at = pin.held.get(replica.id)?.at
     const now = this.#options.now()
-    const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
-    return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
+    const isOld = pin.expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
+    return isOld && (replica.requests === 0 || !isMissing(pin, replica))
   }
 
   /** Sends a pin, and then what else is due; a fault of ours ends that until the next tick. */
   async #keep(pin: Pin, replica: Replica): Promise<void> {
     const { onKeep, log, now } = this.#options
+    const { expires, held } = pin
+    const closing = this.#closing.signal
     this.#busy.add(replica)
-    try {
-      await this.#send(pin, replica)
-    } catch (error) {
-      onKeep('failed', 0)
-      log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
-      pin.held.set(replica.id, { at: now() })
-      return
-    } finally {
-      this.#busy.delete(replica)
+    const send = async () => {
+      const isBesideClients = !isMissing(pin, replica)
+      return computeAgain(pin, replica, { milliseconds: expires - now(), closing, isBesideClients })
     }
-    this.#serve(replica)
-  }
-
-  async #send(pin: Pin, replica: Replica): Promise<void> {
-    const { onKeep, now } = this.#options
-    const { expires, held, prompt } = pin
-    const isBesideClients = !(held.get(replica.id)?.isLost || isMissing(prompt, replica))
-    const left = { milliseconds: expires - now(), closing: this.#closing.signal, isBesideClients }
-    const computed = await computeAgain(pin, replica, left)
-    if (computed === 'interrupted') return onKeep('interrupted', 0)
-    if (computed === 'unwritable') {
-      held.set(replica.id, { isRefused: true })
-      return
-    }
+    const computed = await send()
+      .catch((error: unknown) => {
+        log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
+        return 'faulty' as const
+      })
+      .finally(() => this.#busy.delete(replica))
     const isLost = typeof computed === 'number' && isLoss(computed, replica)
-    held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
-    if (typeof computed !== 'number') return onKeep('failed', 0)
-    onKeep(isLost ? 'computed' : 'held', computed)
+    if (computed === 'unwritable') held.set(replica.id, { isRefused: true })
+    else if (computed === 'interrupted') onKeep('interrupted', 0)
+    else {
+      held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
+      if (typeof computed === 'number') onKeep(isLost ? 'computed' : 'held', computed)
+      else onKeep('failed', 0)
+    }
+    if (computed !== 'faulty') this.#serve(replica)
   }
 }
 
-function isMissing(prompt: Pin['prompt'], replica: Replica): boolean {
-  const { mirror } = replica
+function isMissing({ prompt, held }: Pin, replica: Replica): boolean {
+  const { mirror, id } = replica
+  if (held.get(id)?.isLost) return true
   return isLoss(mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt), replica)
 }
 

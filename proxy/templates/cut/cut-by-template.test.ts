@@ -76,6 +76,12 @@ test.each<[string, TemplateText, string, string | undefined]>([
   ['no text behind the list', numbered, '[1] a\n\n[2] b\n\nAsk:', 'no_end'],
   ['numbers with a gap', numbered, '[1] a\n\n[3] b\n\nQuestion:', 'numbers'],
   ['numbers that begin elsewhere', numbered, '[4] a\n\n[5] b\n\nQuestion:', undefined],
+  [
+    'numbers that begin elsewhere in a text',
+    { ...numbered, before: '{start}' },
+    '[4] a\n\n[5] b\n\nQuestion:',
+    undefined,
+  ],
   ['a number that a document holds, too', numbered, render(numbered, ['a\n\n[2] of it', 'b']), 'numbers'],
   ['two places where a list may begin', numbered, `[1] is how you cite.\n${render(numbered, ['a', 'b'])}`, 'borders'],
   ['two places where it may end', numbered, `${render(numbered, ['a', 'b'])} x\n\nQuestion:`, 'borders'],

@@ -88,15 +88,9 @@ function workerFile(): string {
   return extension === '.ts' && !typescript ? './load-learner-worker.mjs' : `./learner-worker${extension}`
 }
 
-/** Texts that begin alike which are offered: all of the first, then one in eight, then one in 64. */
-const stages = [
-  { upTo: 64, every: 1 },
-  { upTo: 512, every: 8 },
-  { upTo: Number.POSITIVE_INFINITY, every: 64 },
-] as const
 const mostKeys = 1_024
 
-/** Backs off from texts that never become a template. */
+/** Backs off from texts that begin alike and never become a template: from 64 on, takes one in eight, from 512 on, in 64. */
 export class OfferedTexts {
   /** Texts that begin alike. */
   readonly #counts = new LRUCache<string, number>({ max: mostKeys })
@@ -106,7 +100,7 @@ export class OfferedTexts {
     const key = keysOf(place, text)[1]!
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
-    return count % stages.find(({ upTo }) => count <= upTo)!.every === 0
+    return count % (count <= 64 ? 1 : count <= 512 ? 8 : 64) === 0
   }
 
   /** Begins anew: a template was learnt, and what it refuses is to be learnt from again. */
