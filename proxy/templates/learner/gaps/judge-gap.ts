@@ -4,7 +4,7 @@ import { findGaps, type Gap } from './find-gaps.ts'
 import { countTexts, findPieces, namePairs } from './read-neighbours.ts'
 
 /** A text cut at a pattern. The first and last part may hold text of the prompt beside their document. */
-export interface Segments {
+interface Segments {
   readonly text: string
   readonly gaps: readonly Gap[]
   /** What is between two separators. */
