@@ -1,5 +1,4 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import { matchAt } from '../../prompt/scan/find-edges.ts'
 import { literalOf, type PartPattern, placeNumber, type TemplatePart } from './template.ts'
 
 /** A place where a pattern fits a text. */
@@ -47,23 +46,35 @@ export function findPattern(text: string, pattern: PartPattern, search: Search =
 function matcherOf(text: string, { parts, groups }: PartPattern): (start: number) => PartMatch | undefined {
   const steps = parts.map((part, i) => stepOf(text, part, literalOf(parts[i + 1])))
   const counted = parts.indexOf(placeNumber)
+  const numberAt = (from: number, to: number) => ({ start: from, end: to, value: Number(text.slice(from, to)) })
   return (start) => {
     const places = [start]
+    let end = start
     for (const step of steps) {
-      const end = step(places.at(-1)!)
+      end = step(end)
       if (end < 0) return undefined
       places.push(end)
     }
-    const [from, to] = [places[counted], places[counted + 1]!]
-    const number = from === undefined ? undefined : { start: from, end: to, value: Number(text.slice(from, to)) }
-    return { start, end: places.at(-1)!, groups: groups.map(({ part, offset }) => places[part]! + offset), number }
+    const begins: number[] = []
+    for (const { part, offset } of groups) begins.push(places[part]! + offset)
+    return {
+      start,
+      end,
+      groups: begins,
+      number: counted < 0 ? undefined : numberAt(places[counted]!, places[counted + 1]!),
+    }
   }
 }
 
 /** Returns what finds where a part ends that begins at a place: -1 if it does not. `next`: the literal behind it, if there is one. */
 function stepOf(text: string, part: TemplatePart, next: string): (at: number) => number {
   if (typeof part === 'string') return (at) => (text.startsWith(part, at) ? at + part.length : -1)
-  if (part === placeNumber) return (at) => (matchAt(NUMBER, text, at) ? NUMBER.lastIndex : -1)
+  if (part === placeNumber) {
+    return (at) => {
+      NUMBER.lastIndex = at
+      return NUMBER.test(text) ? NUMBER.lastIndex : -1
+    }
+  }
   const lineEnd = nextOf(text, '\n')
   if (next === '') return lineEnd
   const nextLiteral = nextOf(text, next)
