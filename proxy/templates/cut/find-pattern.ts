@@ -32,12 +32,12 @@ export function findPattern(text: string, pattern: PartPattern, search: Search =
   const lead = first.length - rare.length
   const match = matcherOf(text, pattern)
   const matches: PartMatch[] = []
-  let at = text.indexOf(rare, from + lead)
-  for (; at >= 0 && matches.length < most; at = text.indexOf(rare, at + 1)) {
+  for (let at = text.indexOf(rare, from + lead); at >= 0; at = text.indexOf(rare, at + 1)) {
     const start = at - lead
     if (beginsLine && start > 0 && text[start - 1] !== '\n') continue
     const found = match(start)
     if (found && !(isFirst && found.number && found.number.value > 1)) matches.push(found)
+    if (matches.length >= most) break
   }
   return matches
 }
