@@ -75,9 +75,8 @@ export class Gain {
   /** Reports what is known so far. */
   report(mode: string): GainReport {
     this.isRead = true
-    const rateOf = (name: string): number | undefined => this.#worlds.get(name as ReplicaId)?.rate.secondsPerToken
     const replicas = this.ledger.by('replicas').map((sums) => {
-      const rate = rateOf(sums.name)
+      const rate = this.#worlds.get(sums.name as ReplicaId)?.rate.secondsPerToken
       return {
         ...sums,
         prefill_tokens_per_second: rate === undefined ? null : Math.round(1 / rate),

@@ -1,4 +1,5 @@
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { PrefillRate } from './prefill-rate.ts'
 import { standInCharacters } from './stand-in-tokens.ts'
@@ -38,8 +39,8 @@ type CachePair = readonly [TreeCache, TreeCache]
 export class ReplicaWorlds {
   readonly rate: PrefillRate = new PrefillRate()
   #shape: CacheSize | undefined
-  #exact: CachePair | undefined
-  #estimated: CachePair | undefined
+  /** by whether they hold the engine's own tokens */
+  readonly #caches = new Map<boolean, CachePair>()
   /** the request that was sent last */
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -54,7 +55,14 @@ export class ReplicaWorlds {
   ): Promise<ComparedHit | undefined> | undefined {
     if (this.#waiting >= mostWaiting) return undefined
     this.#waiting += 1
-    const hit = this.#serveBehind(this.#last, find(), shape)
+    const found = find().catch(() => undefined)
+    const hit = Promise.all([found, this.#last])
+      .then(([prompts]) => prompts && this.#serveAll(prompts, shape()))
+      // a fault of ours: the request is left out
+      .catch(() => undefined)
+      .finally(() => {
+        this.#waiting -= 1
+      })
     this.#last = hit
     return hit
   }
@@ -66,30 +74,14 @@ export class ReplicaWorlds {
   answered({ sent, other, scope, isExact }: ComparedPrompt, answerTokens: number): void {
     // with stand-ins it is unknown where an answer ends
     if (!isExact || answerTokens < 1) return
-    this.#exact?.[0].answered(scope, sent, answerTokens)
-    this.#exact?.[1].answered(scope, other, answerTokens)
+    const [real, counterfactual] = this.#caches.get(true) ?? []
+    real?.answered(scope, sent, answerTokens)
+    counterfactual?.answered(scope, other, answerTokens)
   }
 
   /** Forgets everything, because the engine has lost all it held. */
   clear(): void {
-    this.#exact = undefined
-    this.#estimated = undefined
-  }
-
-  async #serveBehind(
-    last: Promise<unknown>,
-    found: Promise<readonly ComparedPrompt[] | undefined>,
-    shape: () => CacheSize,
-  ): Promise<ComparedHit | undefined> {
-    try {
-      const [prompts] = await Promise.all([found.catch(() => undefined), last])
-      return prompts && this.#serveAll(prompts, shape())
-    } catch {
-      // a fault of ours: the request is left out
-      return undefined
-    } finally {
-      this.#waiting -= 1
-    }
+    this.#caches.clear()
   }
 
   /** Bounded by the capacity; O(tokens). */
@@ -97,9 +89,8 @@ export class ReplicaWorlds {
     this.#fit(shape)
     const all = { sent: 0, other: 0 }
     for (const { sent, other, scope, isExact } of prompts) {
-      if (isExact) this.#exact ??= createPair(shape, 1)
-      else this.#estimated ??= createPair(shape, standInCharacters / charactersPerToken)
-      const [real, counterfactual] = (isExact ? this.#exact : this.#estimated)!
+      const tokensEach = isExact ? 1 : standInCharacters / charactersPerToken
+      const [real, counterfactual] = getOrMake(this.#caches, isExact, () => createPair(shape, tokensEach))
       all.sent += real.serve(undefined, scope, sent)
       all.other += counterfactual.serve(undefined, scope, other)
     }

@@ -2,9 +2,9 @@ import { ConfigError } from '../common/errors.ts'
 import { type CertainList, type SearchedText, shortestSearched, toLabels, toSpans } from '../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, overlap, startOf } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
-import { cutOrRefuse } from './cut/cut-by-template.ts'
+import { cutOrRefuse, type TemplateRefusal } from './cut/cut-by-template.ts'
 import { readTemplate, type TemplateText } from './cut/read-template.ts'
-import type { Template, TemplateRefusal } from './cut/template.ts'
+import type { Template } from './cut/template.ts'
 
 /** A template of the configuration (`templates`). */
 export interface DeclaredTemplate {

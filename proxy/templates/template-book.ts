@@ -121,18 +121,17 @@ export class TemplateBook {
     return this.#said.peek(id)?.[0] ?? undefined
   }
 
-  /** Notes what a person says of a template. Returns false if it is not known. */
-  say(id: string, said: Said): boolean {
-    if (!this.#isKnown(id)) return false
-    this.adoptSaid(id, [said, this.#timeFor(id)])
+  /** Notes what a person says of a template; null: it is taken back. Returns false if it is not known. */
+  say(id: string, said: Said | null): boolean {
+    if (!this.#templates.has(id) && this.said(id) === undefined) return false
+    // later than what was said before
+    this.adoptSaid(id, [said, Math.max(this.#options.wallClock(), (this.#said.peek(id)?.[1] ?? 0) + 1)])
     return true
   }
 
   /** Forgets a template: its evidence, and what was said of it. Returns false if it is not known. */
   forget(id: string): boolean {
-    if (!this.#isKnown(id)) return false
-    this.adoptSaid(id, [null, this.#timeFor(id)])
-    return true
+    return this.say(id, null)
   }
 
   /** What people said of all templates, for other proxies. */
@@ -162,20 +161,10 @@ export class TemplateBook {
     if (known === undefined || known.requests < template.requests) this.#add(template)
   }
 
-  /** The time of what is said now, which is later than that of what was said before. */
-  #timeFor(id: string): number {
-    return Math.max(this.#options.wallClock(), (this.#said.peek(id)?.[1] ?? 0) + 1)
-  }
-
-  #isKnown(id: string): boolean {
-    return this.#templates.has(id) || this.said(id) !== undefined
-  }
-
   #open(tenant: string, id: string): Template {
     const known = this.#templates.get(id)
-    if (known) return known
-    const template = new Template(tenant, id)
-    this.#add(template)
+    const template = known ?? new Template(tenant, id)
+    if (!known) this.#add(template)
     return template
   }
 

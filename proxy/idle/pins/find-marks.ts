@@ -27,68 +27,59 @@ const seconds = new Map<unknown, number>([
   ['1h', 3_600],
 ])
 
-/** A part of a prompt as JSON without its mark; and for how many seconds that mark holds, if it has one. */
-interface Piece {
-  readonly json: string
-  readonly seconds: number | undefined
-  readonly unknown: number
-}
+/** A part of a prompt, the member of it that can have marks of its own, and other marks that stand at its end. */
+type Part = readonly [part: unknown, inner?: string | undefined, others?: readonly unknown[]]
 
 /** A prompt of more parts has no marks: each part costs a digest, between which nobody else is served. */
-const mostPieces = 512
+const mostParts = 512
 
 /**
  * Finds the marks in a body of Chat Completions or Messages. Prompts of different tenants never have a prefix in common.
  */
 export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPrompt {
-  const prefixes = new Set<string>()
-  const found: { prefix: string; seconds: number; end: number }[] = []
   // what plugins are told, and whose request it is, differs under the same prompt
   const { kv_transfer_params, custom_params, safety_identifier, prompt_cache_key, ...prompt } = promptOnly(body)
   const { tools, messages, cache_control: whole, ...rest } = prompt
   const { system, ...head } = rest
   const isMessages = api === 'messages'
+  const said = listOf(messages)
+  // in the order in which an engine reads them
+  const parts: readonly Part[] = [
+    ...listOf(tools).map((tool): Part => [tool, 'function']),
+    ...(isMessages ? listOf(system) : []).map((part): Part => [part]),
+    ...said.flatMap((message, i) => partsOfMessage(message, i === said.length - 1 ? whole : undefined)),
+  ]
+  if (parts.length > mostParts) return { prefixes: new Set(), marks: [], unknown: 0 }
   let prefix = JSON.stringify([api, tenant, body.cache_salt, isMessages ? head : rest])
   let [end, unknown] = [0, 0]
-  for (const piece of piecesOf(listOf(tools), isMessages ? listOf(system) : [], listOf(messages), whole)) {
-    if (prefixes.size === mostPieces) return { prefixes: new Set(), marks: [], unknown: 0 }
-    end += piece.json.length
-    unknown += piece.unknown
-    prefix = hash('sha256', prefix + piece.json, 'base64url').slice(0, 22)
-    prefixes.add(prefix)
-    if (piece.seconds !== undefined) found.push({ prefix, seconds: piece.seconds, end })
+  const places = parts.map((part) => {
+    const { json, marks } = readPart(part)
+    const known = marks.filter((mark) => mark !== undefined)
+    end += json.length
+    unknown += marks.length - known.length
+    prefix = hash('sha256', prefix + json, 'base64url').slice(0, 22)
+    return { prefix, end, seconds: Math.max(0, ...known) }
+  })
+  const lasting = places.filter((mark, i) => places.slice(i + 1).every((later) => later.seconds < mark.seconds))
+  return {
+    prefixes: new Set(places.map((place) => place.prefix)),
+    unknown,
+    marks: lasting.filter(({ seconds }) => seconds > 0).map(({ end: at, ...mark }) => ({ ...mark, share: at / end })),
   }
-  const lasting = found.filter((mark, i) => found.slice(i + 1).every((later) => later.seconds < mark.seconds))
-  return { prefixes, unknown, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
 }
 
-/**
- * Yields the parts of a prompt in the order in which an engine reads them, without the marks at the places that APIs
- * have for them. `whole`: the mark of all of it.
- */
-function* piecesOf(
-  tools: readonly unknown[],
-  system: readonly unknown[],
-  messages: readonly unknown[],
-  whole: unknown,
-): Generator<Piece> {
-  for (const tool of tools) yield toPiece(tool, 'function')
-  for (const part of system) yield toPiece(part)
-  for (const [i, message] of messages.entries())
-    yield* piecesOfMessage(message, i === messages.length - 1 ? whole : undefined)
-}
-
-function* piecesOfMessage(message: unknown, whole: unknown): Generator<Piece> {
+/** `whole`: the mark of all of the prompt, of which this message is the end. */
+function partsOfMessage(message: unknown, whole: unknown): Part[] {
   const { content, cache_control: own, ...rest } = isObject(message) ? message : { content: message }
   const parts = [rest, ...listOf(content)]
-  for (const [at, part] of parts.entries()) {
+  return parts.map((part, at): Part => {
     const inner = isObject(part) && part.type === 'tool_result' ? 'content' : undefined
-    yield toPiece(part, inner, at === parts.length - 1 ? [own, whole] : [])
-  }
+    return [part, inner, at === parts.length - 1 ? [own, whole] : []]
+  })
 }
 
-/** `inner`: the member that can have marks besides the part itself. `others`: marks that stand at its end, too. */
-function toPiece(part: unknown, inner?: string, others: readonly unknown[] = []): Piece {
+/** Returns a part without its marks, and for how many seconds each of these holds; undefined: we do not know. */
+function readPart([part, inner, others = []]: Part): { json: string; marks: (number | undefined)[] } {
   const marks = others.filter((mark) => mark != null).map(secondsOf)
   const withoutMark = (value: unknown): unknown => {
     if (!isObject(value) || value.cache_control == null) return value
@@ -102,12 +93,7 @@ function toPiece(part: unknown, inner?: string, others: readonly unknown[] = [])
     const within = bare[inner]
     bare = { ...bare, [inner]: Array.isArray(within) ? within.map(withoutMark) : withoutMark(within) }
   }
-  const known = marks.filter((mark) => mark !== undefined)
-  return {
-    json: JSON.stringify(bare ?? null),
-    seconds: known.length > 0 ? Math.max(...known) : undefined,
-    unknown: marks.length - known.length,
-  }
+  return { json: JSON.stringify(bare ?? null), marks }
 }
 
 function secondsOf(mark: unknown): number | undefined {

@@ -111,10 +111,6 @@ export class PinBook {
   remove(prefix: string): boolean {
     return this.#pins.delete(prefix)
   }
-
-  clear(): void {
-    this.#pins.clear()
-  }
 }
 
 function tokensOf(pins: readonly Pick<Pin, 'tokens'>[]): number {

@@ -42,13 +42,12 @@ const markBytes = Buffer.from('"cache_control"')
  */
 export class PinKeeper {
   readonly #options: PinKeeperOptions
-  readonly #book = new PinBook()
+  #book = new PinBook()
   readonly #busy = new Set<Replica>()
   readonly #closing = new AbortController()
   #nextTick = 0
   /** whether a caller with this key would be let in now */
   admits: ApiKeys['admits'] = () => true
-  #cleared = 0
 
   constructor(options: PinKeeperOptions) {
     this.#options = options
@@ -60,7 +59,8 @@ export class PinKeeper {
     if (this.#options.limits().tokens === 0 || (api !== 'chat_completions' && api !== 'messages')) return undefined
     const marked = runOf(call, routed)
     if (!marked || !content.received.prompt || !content.body.includes(markBytes)) return undefined
-    const cleared = this.#cleared
+    // another one, once all are unpinned
+    const book = this.#book
     let tokens = routed.decision.promptTokens
     let sent: EngineRequest | undefined
     return {
@@ -72,8 +72,7 @@ export class PinKeeper {
       },
       ended: (wasRun) => {
         const request = sent
-        if (wasRun && request && cleared === this.#cleared)
-          setImmediate(() => this.#note({ ...marked, tokens }, request))
+        if (wasRun && request) setImmediate(() => this.#note(book, { ...marked, tokens }, request))
       },
     }
   }
@@ -126,8 +125,7 @@ export class PinKeeper {
 
   /** Unpins all, and pins nothing that is under way. */
   clear(): void {
-    this.#cleared += 1
-    this.#book.clear()
+    this.#book = new PinBook()
   }
 
   /** Stops what is running. */
@@ -139,7 +137,7 @@ export class PinKeeper {
     return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
   }
 
-  #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
+  #note(book: PinBook, marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
     const { limits, onMark, log, now } = this.#options
     try {
       const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
@@ -147,7 +145,7 @@ export class PinKeeper {
       const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
       const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
       const found = findMarks(marked.tenant, marked.api, members)
-      for (const outcome of this.#book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
+      for (const outcome of book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
       for (let i = 0; i < found.unknown; i++) onMark('unknown')
     } catch (error) {
       log.error({ error }, 'a prompt is not pinned: internal error')
@@ -173,50 +171,44 @@ export class PinKeeper {
   }
 
   /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
-  #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
-    const { at, isLost } = held.get(replica.id) ?? {}
+  #isDue(pin: Pin, replica: Replica): boolean {
+    const at = pin.held.get(replica.id)?.at
     const now = this.#options.now()
-    const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
-    return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
+    const isOld = pin.expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
+    return isOld && (replica.requests === 0 || !isMissing(pin, replica))
   }
 
   /** Sends a pin, and then what else is due; a fault of ours ends that until the next tick. */
   async #keep(pin: Pin, replica: Replica): Promise<void> {
     const { onKeep, log, now } = this.#options
+    const { expires, held } = pin
+    const closing = this.#closing.signal
     this.#busy.add(replica)
-    try {
-      await this.#send(pin, replica)
-    } catch (error) {
-      onKeep('failed', 0)
-      log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
-      pin.held.set(replica.id, { at: now() })
-      return
-    } finally {
-      this.#busy.delete(replica)
+    const send = async () => {
+      const isBesideClients = !isMissing(pin, replica)
+      return computeAgain(pin, replica, { milliseconds: expires - now(), closing, isBesideClients })
     }
-    this.#serve(replica)
-  }
-
-  async #send(pin: Pin, replica: Replica): Promise<void> {
-    const { onKeep, now } = this.#options
-    const { expires, held, prompt } = pin
-    const isBesideClients = !(held.get(replica.id)?.isLost || isMissing(prompt, replica))
-    const left = { milliseconds: expires - now(), closing: this.#closing.signal, isBesideClients }
-    const computed = await computeAgain(pin, replica, left)
-    if (computed === 'interrupted') return onKeep('interrupted', 0)
-    if (computed === 'unwritable') {
-      held.set(replica.id, { isRefused: true })
-      return
-    }
+    const computed = await send()
+      .catch((error: unknown) => {
+        log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
+        return 'faulty' as const
+      })
+      .finally(() => this.#busy.delete(replica))
     const isLost = typeof computed === 'number' && isLoss(computed, replica)
-    held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
-    if (typeof computed !== 'number') return onKeep('failed', 0)
-    onKeep(isLost ? 'computed' : 'held', computed)
+    if (computed === 'unwritable') held.set(replica.id, { isRefused: true })
+    else if (computed === 'interrupted') onKeep('interrupted', 0)
+    else {
+      held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
+      if (typeof computed === 'number') onKeep(isLost ? 'computed' : 'held', computed)
+      else onKeep('failed', 0)
+    }
+    if (computed !== 'faulty') this.#serve(replica)
   }
 }
 
-function isMissing(prompt: Pin['prompt'], replica: Replica): boolean {
-  const { mirror } = replica
+function isMissing({ prompt, held }: Pin, replica: Replica): boolean {
+  const { mirror, id } = replica
+  if (held.get(id)?.isLost) return true
   return isLoss(mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt), replica)
 }
 

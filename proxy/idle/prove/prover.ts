@@ -5,13 +5,14 @@ import type { AnswerScores, AskScores } from '#engine-adapters/scoring/scored-pr
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { cacheSaltOf } from '../../access/tenancy.ts'
 import { type Call, type RoutedCall, toDecisionInput } from '../../call/call.ts'
+import type { TripFollower } from '../../call/trip.ts'
 import type { Log } from '../../common/log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import { idleCheckMilliseconds, withoutClients } from '../../replicas/without-clients.ts'
 import type { Decision } from '../../reuse/decision.ts'
 import type { ProofSample } from '../../templates/proof/proof.ts'
 import type { TemplateBook } from '../../templates/template-book.ts'
-import { AnswerFollower, type FollowedAnswer } from './answer-follower.ts'
+import { type FollowedAnswer, followAnswer } from './answer-follower.ts'
 import { type PromptVariants, writeVariants } from './write-variants.ts'
 
 /** How a sample ended. `interrupted`: clients needed the engine. */
@@ -67,14 +68,14 @@ export class Prover {
   }
 
   /** Returns what follows the answer to a request, if it is to be scored. */
-  follow(call: Call, { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>): AnswerFollower | undefined {
+  follow(call: Call, { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>): TripFollower | undefined {
     if (call.settings.mode !== 'auto' || replica.adapter.scoreAnswer === undefined) return undefined
     const { body, received } = call.content
     if (body.length > longestBody || received.whole || this.#samples.length + this.#following >= mostWaiting) return
     const template = this.#templateToProve(decision)
     if (template === undefined) return undefined
     this.#following += 1
-    return new AnswerFollower(call.api, (followed) => {
+    return followAnswer(call.api, (followed) => {
       this.#following -= 1
       if (followed) this.#add({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
     })
@@ -157,13 +158,10 @@ export class Prover {
     const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
     const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
     if (cache_salt === undefined) return variants
-    const salted = (own: Json): Json => ({ ...own, cache_salt })
-    return {
-      ...variants,
-      received: salted(variants.received),
-      rewritten: salted(variants.rewritten),
-      harmless: salted(variants.harmless),
-    }
+    const [received, rewritten, harmless] = [variants.received, variants.rewritten, variants.harmless].map(
+      (own): Json => ({ ...own, cache_salt }),
+    ) as [Json, Json, Json]
+    return { ...variants, received, rewritten, harmless }
   }
 }
 

@@ -36,12 +36,12 @@ export function runOf(
 
 /** A prompt that is kept. */
 interface HotPrompt extends RunPrompt {
+  readonly request: EngineRequest & { readonly body: Buffer }
   /** all of it up to what the request asks anew */
   readonly beginning: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>
   /** when its beginning was last asked for, in milliseconds, and how often */
   readonly at: number
   readonly asked: number
-  readonly bytes: number
 }
 
 /** What identifies a prompt's beginning. */
@@ -68,7 +68,6 @@ const mostBytes = 8 * 1024 * 1024
  */
 export class HotPrompts {
   readonly #kept = new Map<ScopeId, HotPrompt>()
-  #bytes = 0
 
   /** Keeps a prompt, in place of the last one that began so. */
   note(run: RunPrompt, limits: KeptLimits, now: number): void {
@@ -77,24 +76,23 @@ export class HotPrompts {
     const name = beginning.prefixes.at(-1)
     if (name === undefined || !Buffer.isBuffer(body) || limits.prompts === 0 || !limits.admits(run.key)) return
     const known = this.#kept.get(name)
-    this.#drop(name)
+    this.#kept.delete(name)
     let asked = known?.asked ?? 0
     while (this.#kept.size >= limits.prompts || this.#bytes + body.length > mostBytes) {
       const least = this.#leastBeside(run.tenant)
       asked = Math.max(asked, this.#kept.get(least)!.asked)
-      this.#drop(least)
+      this.#kept.delete(least)
     }
     // a part of a buffer would keep all of it
     const own = body.length === body.buffer.byteLength ? body : Buffer.from(body)
     const request = { path, method, headers: credentialsOf(headers), body: own }
-    this.#kept.set(name, { ...run, request, beginning, at: now, asked: asked + 1, bytes: body.length })
-    this.#bytes += body.length
+    this.#kept.set(name, { ...run, request, beginning, at: now, asked: asked + 1 })
   }
 
   /** Forgets what is an hour old, or of a key that is no longer let in, and above the limits what is asked for least. */
   expire({ prompts, admits }: KeptLimits, now: number): void {
-    for (const [name, { at, key }] of this.#kept) if (now - at > longest || !admits(key)) this.#drop(name)
-    while (this.#kept.size > prompts) this.#drop(this.#leastBeside())
+    for (const [name, { at, key }] of this.#kept) if (now - at > longest || !admits(key)) this.#kept.delete(name)
+    while (this.#kept.size > prompts) this.#kept.delete(this.#leastBeside())
   }
 
   /** The prompts kept, first the one of which most characters were asked for by others, too. */
@@ -111,11 +109,6 @@ export class HotPrompts {
       .map(({ run }) => run)
   }
 
-  clear(): void {
-    this.#kept.clear()
-    this.#bytes = 0
-  }
-
   /** What the tenant with most prompts asked for least, and longest ago. `coming`: a tenant that is about to have one more. */
   #leastBeside(coming?: string): ScopeId {
     const tenants = [...groupBy(this.#kept, ([, { tenant }]) => tenant)]
@@ -128,9 +121,8 @@ export class HotPrompts {
     return least![0]
   }
 
-  #drop(name: ScopeId): void {
-    this.#bytes -= this.#kept.get(name)?.bytes ?? 0
-    this.#kept.delete(name)
+  get #bytes(): number {
+    return [...this.#kept.values()].reduce((sum, { request }) => sum + request.body.length, 0)
   }
 }
 

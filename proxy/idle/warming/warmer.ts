@@ -35,11 +35,10 @@ interface WarmerOptions {
 export class Warmer {
   readonly #options: WarmerOptions
   readonly #warmed = new Map<Replica, WarmedReplica>()
-  readonly #hot = new HotPrompts()
+  #hot = new HotPrompts()
   readonly #closing = new AbortController()
   /** whether a caller with this key would be let in now */
   admits: ApiKeys['admits'] = () => true
-  #cleared = 0
 
   constructor(options: WarmerOptions) {
     this.#options = options
@@ -85,7 +84,8 @@ export class Warmer {
     const missing = this.#missing(call, routed, of.prompt)
     const isHot = this.#limits.prompts > 0 && routed.decision.predictedCachedTokens >= missingTokens
     if (missing.length === 0 && !isHot) return undefined
-    const cleared = this.#cleared
+    // another one, once it is cleared
+    const hot = this.#hot
     let run: RunPrompt | undefined
     return {
       sent: (request) => {
@@ -95,15 +95,14 @@ export class Warmer {
         if (missing.length > 0) setImmediate(() => missing.forEach((warmed) => void this.#warm(warmed, own)))
       },
       ended: (wasRun) => {
-        if (isHot && wasRun && run && cleared === this.#cleared) this.#hot.note(run, this.#limits, now())
+        if (isHot && wasRun && run) hot.note(run, this.#limits, now())
       },
     }
   }
 
   /** Forgets the hot prompts, also those under way. */
   clear(): void {
-    this.#cleared += 1
-    this.#hot.clear()
+    this.#hot = new HotPrompts()
   }
 
   /** Stops what is running. */

@@ -1,8 +1,19 @@
 import { labelPrefixOf } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
-import { type PartMatch, PartSearch, placeOf } from './part-search.ts'
-import type { PartPattern, Template, TemplateRefusal } from './template.ts'
+import { findPattern, type PartMatch } from './find-pattern.ts'
+import type { Template } from './template.ts'
+
+/** Why a list that a template seems to have written is left alone. */
+export type TemplateRefusal =
+  /** numbers do not count up from 0 or 1 */
+  | 'numbers'
+  /** the template's literals are within a block, too, or in another place of the text */
+  | 'borders'
+  /** what the template ends with is missing */
+  | 'no_end'
+  /** more blocks than any real prompt has */
+  | 'too_many'
 
 /** The end of the last block's content, of the block and of the list. */
 interface ListTail {
@@ -28,7 +39,7 @@ export function cutOrRefuse(text: string, template: Template): ContextList | Tem
   const heads = findHeads(text, template)
   const [first] = heads
   if (first === undefined) return undefined
-  const gaps = findAll(text, template.gap, first.end, mostBlocks)
+  const gaps = findPattern(text, template.gap, { from: first.end, most: mostBlocks })
   if (gaps.length === 0) return undefined
   if (gaps.length === mostBlocks) return 'too_many'
   if (gaps.some(({ start }, i) => i > 0 && start < gaps[i - 1]!.end)) return 'borders'
@@ -41,19 +52,13 @@ export function cutOrRefuse(text: string, template: Template): ContextList | Tem
 
 /** Finds where the list may begin. Without numbers, and with nothing in front of it, that is its first opening. */
 function findHeads(text: string, { head, before, beginsLine, isNumbered }: Template): PartMatch[] {
-  const textStart = findContentStart(text, 0, text.length)
-  if (head.parts.length === 0) return [{ start: textStart, end: textStart, starts: [], number: undefined }]
-  const search = new PartSearch(text, head, before === undefined && beginsLine)
-  if (before === 'start') {
-    const match = search.find(textStart)
-    return match?.start === textStart ? [match] : []
-  }
-  const most = before === undefined && !isNumbered ? 1 : MOST_HEADS + 1
-  const heads: PartMatch[] = []
-  for (let match = search.find(0); match && heads.length < most; match = search.find(match.start + 1)) {
-    if (!(match.number && match.number.value > 1)) heads.push(match)
-  }
-  return heads
+  const from = findContentStart(text, 0, text.length)
+  if (head.parts.length === 0) return [{ start: from, end: from, groups: [], number: undefined }]
+  const isFirst = true
+  if (before === 'start')
+    return findPattern(text, head, { from, most: 1, isFirst }).filter(({ start }) => start === from)
+  if (before === 'given') return findPattern(text, head, { most: 2, isFirst })
+  return findPattern(text, head, { most: isNumbered ? MOST_HEADS + 1 : 1, beginsLine, isFirst })
 }
 
 function cutFrom(
@@ -87,19 +92,17 @@ function findTail(
     const end = findContentEnd(text, from, text.length)
     return { start: end, blockEnd: end, listEnd: end }
   }
-  const toTail = (match: PartMatch): ListTail => {
-    const [, blockEnd, listEnd] = tail.marks.map((mark) => placeOf(mark, match))
-    return { start: match.start, blockEnd: blockEnd!, listEnd: listEnd! }
-  }
+  const toTail = ({ start, groups }: PartMatch): ListTail => ({ start, blockEnd: groups[1]!, listEnd: groups[2]! })
   if (after === 'end') {
-    const last = findAll(text, tail, from).find(({ end }) => findContentStart(text, end, text.length) === text.length)
+    const isLast = ({ end }: PartMatch): boolean => findContentStart(text, end, text.length) === text.length
+    const last = findPattern(text, tail, { from }).find(isLast)
     return last ? toTail(last) : 'no_end'
   }
   const isClosing = after === undefined
   const most = isClosing ? gaps.length + 1 : 1
   // where nothing opens a block, the last closing looks like one between two blocks
   const least = isClosing && !hasOpen ? gaps.length : most
-  const found = findAll(text, tail, from, most + 1)
+  const found = findPattern(text, tail, { from, most: most + 1 })
   if (found.length < least) return 'no_end'
   if (found.length > most) return 'borders'
   // each closing is that of a block
@@ -110,7 +113,7 @@ function findTail(
 /** Returns whether the opening is also where no block begins. */
 function holdsStray(
   text: string,
-  { stray, beginsLine, gap }: Template,
+  { stray, beginsLine }: Template,
   from: number,
   gaps: readonly PartMatch[],
   to: number,
@@ -119,7 +122,7 @@ function holdsStray(
   let next = 0
   for (let at = text.indexOf(stray, from); at >= 0 && at < to; at = text.indexOf(stray, at + 1)) {
     while (next < gaps.length && gaps[next]!.end <= at) next++
-    const isOwn = next < gaps.length && placeOf(gap.marks[2]!, gaps[next]!) === at
+    const isOwn = next < gaps.length && gaps[next]!.groups[2] === at
     if (!isOwn && (!beginsLine || text[at - 1] === '\n')) return true
   }
   return false
@@ -128,36 +131,23 @@ function holdsStray(
 /** Returns the blocks; undefined if one of them would be empty. */
 function toBlocks(
   text: string,
-  { head, gap, hasOpen, hasClose }: Template,
+  { hasOpen, hasClose }: Template,
   first: PartMatch,
   gaps: readonly PartMatch[],
   tail: ListTail,
 ): BlockSpan[] | undefined {
-  const blocks: BlockSpan[] = []
-  let [front, opening] = [first, head.marks[1]!]
-  const add = (to: number, closing: number): void => {
-    const contentStart = findContentStart(text, front.end, to)
+  const blocks = [first, ...gaps].map(({ end: from, groups, number }, i): BlockSpan => {
+    const next = gaps[i]
+    const [to, closing] = next ? [next.start, next.groups[1]!] : [tail.start, tail.blockEnd]
+    const contentStart = findContentStart(text, from, to)
     const contentEnd = findContentEnd(text, contentStart, to)
-    const start = hasOpen ? placeOf(opening, front) : contentStart
-    const span = { start, end: hasClose ? closing : contentEnd, contentStart, contentEnd }
-    const { number } = front
-    blocks.push(number ? { ...span, label: { start: number.start, end: number.end } } : span)
-  }
-  for (const next of gaps) {
-    add(next.start, placeOf(gap.marks[1]!, next))
-    front = next
-    opening = gap.marks[2]!
-  }
-  add(tail.start, tail.blockEnd)
+    const span = {
+      start: hasOpen ? groups.at(-1)! : contentStart,
+      end: hasClose ? closing : contentEnd,
+      contentStart,
+      contentEnd,
+    }
+    return number ? { ...span, label: { start: number.start, end: number.end } } : span
+  })
   return blocks.every(({ contentStart, contentEnd }) => contentStart < contentEnd) ? blocks : undefined
-}
-
-function findAll(text: string, pattern: PartPattern, from: number, most = Number.POSITIVE_INFINITY): PartMatch[] {
-  const matches: PartMatch[] = []
-  const search = new PartSearch(text, pattern)
-  for (let match = search.find(from); match; match = search.find(match.start + 1)) {
-    matches.push(match)
-    if (matches.length === most) break
-  }
-  return matches
 }

@@ -1,7 +1,6 @@
 import { commonEdges } from '#index/common-edges.ts'
 import type { BlockSpan } from '../../prompt/context-list.ts'
-import { compileTemplate, toLiterals } from './compile-template.ts'
-import type { Template, TemplatePart } from './template.ts'
+import { any, compileTemplate, literalOf, merge, placeNumber, type Template, type TemplatePart } from './template.ts'
 
 /** A list that was found in a text, whose borders are those of a template if it can be told by literals. */
 interface FoundList {
@@ -24,17 +23,17 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
   const joins = blocks.slice(1).map(({ start }, i) => text.slice(blocks[i]!.end, start))
   if (open === undefined || isEndless(open) || !areEqual(closings) || !areEqual(joins)) return undefined
   const [close, join] = [closings[0]!, joins[0]!]
-  const literals = open.some((part) => typeof part === 'object' && part.literal.trim() !== '') || close.trim() !== ''
+  const literals = open.some((part) => literalOf(part).trim() !== '') || close.trim() !== ''
   if (!literals && join.trim() === '') return undefined
   const [first, last] = [blocks[0]!, blocks.at(-1)!]
   const front = LAST_LINES.exec(text.slice(Math.max(0, first.start - longestSide), first.start))?.[1] ?? ''
   const label = FIRST_LABEL.exec(text.slice(last.end, last.end + longestSide))?.[0] ?? ''
   return compileTemplate({
-    before: text.slice(0, first.start).trim() === '' ? 'start' : toLiterals(front),
+    before: text.slice(0, first.start).trim() === '' ? 'start' : [front],
     open,
-    close: toLiterals(close),
+    close: [close],
     join,
-    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : toLiterals(label),
+    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : [label],
   })
 }
 
@@ -48,30 +47,27 @@ function openingOf(text: string, { start, contentStart, label }: BlockSpan, posi
 }
 
 /** Joins what all openings have in common; what differs within a line becomes `any`. */
-function commonParts(openings: readonly (readonly string[])[]): TemplatePart[] | undefined {
+function commonParts(openings: readonly (readonly string[])[]): readonly TemplatePart[] | undefined {
   const parts: TemplatePart[] = []
   for (let i = 0; i < openings[0]!.length; i++) {
-    if (i > 0) parts.push('number')
     const pieces = openings.map((opening) => opening[i]!)
-    const common = commonOf(pieces)
-    if (common === undefined) return undefined
-    parts.push(...common)
+    const [first] = pieces as [string]
+    if (i > 0) parts.push(placeNumber)
+    if (areEqual(pieces)) {
+      parts.push(first)
+      continue
+    }
+    const { start, end } = commonEdges(pieces)
+    const hasLine = pieces.some((piece) => piece.slice(start, piece.length - end).includes('\n'))
+    if (hasLine || start === 0) return undefined
+    parts.push(first.slice(0, start), any, first.slice(first.length - end))
   }
-  return parts
-}
-
-function commonOf(pieces: readonly string[]): TemplatePart[] | undefined {
-  const [first] = pieces as [string]
-  if (areEqual(pieces)) return toLiterals(first)
-  const { start, end } = commonEdges(pieces)
-  const hasLine = pieces.some((piece) => piece.slice(start, piece.length - end).includes('\n'))
-  if (hasLine || start === 0) return undefined
-  return [...toLiterals(first.slice(0, start)), 'any', ...toLiterals(end === 0 ? '' : first.slice(-end))]
+  return merge(parts)
 }
 
 /** Whether a part that may be anything within one line has no literal behind it that ends it. */
 function isEndless(parts: readonly TemplatePart[]): boolean {
-  return parts.some((part, i) => part === 'any' && typeof parts[i + 1] !== 'object')
+  return parts.some((part, i) => part === any && literalOf(parts[i + 1]) === '')
 }
 
 function areEqual(values: readonly string[]): boolean {

@@ -1,5 +1,9 @@
-/** What a template is made of: a literal, anything within one line, or the number of a block's place. */
-export type TemplatePart = { readonly literal: string } | 'any' | 'number'
+/** Anything within one line, and the number of a block's place. */
+export const any: unique symbol = Symbol('any')
+export const placeNumber: unique symbol = Symbol('number')
+
+/** What a template is made of: literals, and what varies. */
+export type TemplatePart = string | typeof any | typeof placeNumber
 
 /** How an application writes a list of blocks. `readTemplate` checks one that a developer wrote. */
 export interface TemplateParts {
@@ -15,22 +19,16 @@ export interface TemplateParts {
   readonly after?: readonly TemplatePart[] | 'end' | undefined
 }
 
-/** A position within parts. */
-export interface PartMark {
-  readonly part: number
-  readonly offset: number
-}
-
 /** Literals with what varies between them. The first part is a literal; there are no two literals in a row. */
 export interface PartPattern {
   readonly parts: readonly TemplatePart[]
   /** where each of the groups begins that the pattern was joined from */
-  readonly marks: readonly PartMark[]
+  readonly groups: readonly { readonly part: number; readonly offset: number }[]
 }
 
 /** A template, prepared for searching. */
 export interface Template {
-  /** what is in front of the first block, and its opening, which is the second group; without parts: nothing is */
+  /** what is in front of the first block, and its opening; without parts: nothing is */
   readonly head: PartPattern
   /** whether it is known what is in front of the list: words, nothing but white space, or undefined */
   readonly before: 'given' | 'start' | undefined
@@ -48,13 +46,63 @@ export interface Template {
   readonly stray: string | undefined
 }
 
-/** Why a list that a template seems to have written is left alone. */
-export type TemplateRefusal =
-  /** numbers do not count up from 0 or 1 */
-  | 'numbers'
-  /** the template's literals are within a block, too, or in another place of the text */
-  | 'borders'
-  /** what the template ends with is missing */
-  | 'no_end'
-  /** more blocks than any real prompt has */
-  | 'too_many'
+// a closing tag behind the list belongs to it: words of ours go behind it
+const CLOSING_TAG = /^\s*(?:<\/[\w:.-]{1,60}>|\[\/[\w:.-]{1,60}\])/
+
+/** Prepares a template for searching. Parts that a developer wrote have to be without faults (`readTemplate`). */
+export function compileTemplate({ before, open, close, join, after }: TemplateParts): Template {
+  // white space at a block's edges stays in its place when blocks move
+  const begins = literalOf(open[0]).trimStart()
+  const ends = literalOf(close.at(-1)).trimEnd()
+  const opening = typeof open[0] === 'string' ? merge([begins, ...open.slice(1)]) : open
+  const closing = typeof close.at(-1) === 'string' ? merge([...close.slice(0, -1), ends]) : close
+  const lead = literalOf(open[0]).slice(0, literalOf(open[0]).length - begins.length)
+  const rear = literalOf(close.at(-1)).slice(ends.length)
+  const between = rear + join + lead
+  const behind = Array.isArray(after) ? merge([rear, ...after]) : []
+  const container = CLOSING_TAG.exec(literalOf(behind[0]))?.[0] ?? ''
+  const rest = [literalOf(behind[0]).slice(container.length), ...behind.slice(1)]
+  const isNumbered = open.includes(placeNumber)
+  return {
+    head: toPattern([Array.isArray(before) ? [...before, lead] : [], opening]),
+    before: Array.isArray(before) ? 'given' : (before as 'start' | undefined),
+    gap: toPattern([closing, [between], opening]),
+    tail: behind.length + closing.length === 0 ? undefined : toPattern([closing, [container], rest]),
+    after: Array.isArray(after) ? 'given' : (after as 'end' | undefined),
+    hasOpen: opening.length > 0,
+    hasClose: closing.length > 0,
+    beginsLine: between.endsWith('\n'),
+    isNumbered,
+    stray: !isNumbered && isTelling(literalOf(opening[0])) ? literalOf(opening[0]) : undefined,
+  }
+}
+
+/** Whether a literal is unlikely within a document: three characters or more that are no space and no Markdown heading. */
+export function isTelling(literal: string): boolean {
+  return literal.replace(/[\s#]/g, '').length >= 3
+}
+
+/** Returns a part's literal; empty if it is none. */
+export function literalOf(part: TemplatePart | undefined): string {
+  return typeof part === 'string' ? part : ''
+}
+
+/** Joins literals that follow each other. */
+export function merge(parts: readonly TemplatePart[]): readonly TemplatePart[] {
+  return toPattern([parts]).parts
+}
+
+function toPattern(grouped: readonly (readonly TemplatePart[])[]): PartPattern {
+  const parts: TemplatePart[] = []
+  const groups = grouped.map((group) => {
+    const offset = literalOf(parts.at(-1)).length
+    const begin = { part: offset > 0 ? parts.length - 1 : parts.length, offset }
+    for (const part of group) {
+      const before = parts.at(-1)
+      if (typeof part === 'string' && typeof before === 'string') parts[parts.length - 1] = before + part
+      else if (part !== '') parts.push(part)
+    }
+    return begin
+  })
+  return { parts, groups }
+}

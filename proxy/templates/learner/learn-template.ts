@@ -1,9 +1,7 @@
 import { commonEnd, commonStart } from '#index/common-edges.ts'
 import { groupBy } from '#index/group-by.ts'
-import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
 import { countGaps } from './gaps/find-gaps.ts'
-
-import { type JudgedGap, judgeGap, type Segments } from './gaps/judge-gap.ts'
+import { byEdges, type JudgedGap, judgeGap } from './gaps/judge-gap.ts'
 import { isMark, proposeGaps } from './gaps/propose-gaps.ts'
 import { foldNumbers, type GapCheck, type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 
@@ -22,77 +20,95 @@ const mostTrimmed = 4
  * Undefined if there is nothing, or not yet. The same texts give the same template.
  */
 export function learnTemplate(key: string, texts: readonly string[]): LearntTemplate | undefined {
-  const studied = studyTexts(texts)
-  const judged = proposeGaps(studied)
-    .map((pattern) => judgeGap(pattern, studied))
+  const judged = proposeGaps(texts)
+    .map((pattern) => judgeGap(pattern, texts))
     .filter((judged) => judged !== undefined)
-    .toSorted((a, b) => b.edgeCount - a.edgeCount)
+    .toSorted(byEdges)
   const [most] = judged
   if (most === undefined) return undefined
   // short ones stand in documents as well
-  const longest = judged.filter((other) => other === most || isSafer(other, most)).toSorted(byLength)[0]!
-  const extended = extend(longest, studied)
+  const [longest] = judged
+    .filter((other) => other === most || isSafer(other, most))
+    .toSorted((a, b) => b.gap.pattern.length - a.gap.pattern.length)
+  const extended = extend(longest!, texts)
   if (extended === undefined) return undefined
-  const best = trim(extended, studied)
-  const gap = { ...best.gap, checks: checksOf(best) }
-  return { key, gap, ...learnEnds(best.lists, best.seen) }
-}
-
-function byLength(a: JudgedGap, b: JudgedGap): number {
-  return b.gap.pattern.length - a.gap.pattern.length
+  const best = trim(extended, texts)
+  const [open, end] = (['open', 'end'] as const).map((side) => learnEnd(best, side))
+  return { key, gap: { ...best.gap, checks: checksOf(best) }, open, end }
 }
 
 /** Whether a longer pattern, between its first and last place in each list, misses no border that a shorter one finds. */
 function isSafer(long: JudgedGap, short: JudgedGap): boolean {
   if (!long.gap.pattern.includes(short.gap.pattern)) return false
-  const byText = new Map(long.lists.map(({ text, gaps }) => [text, gaps]))
+  const byText = new Map(long.lists.map(({ text, gaps }) => [text, gaps.map(({ match }) => match)]))
   let missed = 0
   let all = 0
-  short.lists.forEach(({ text, gaps }, n) => {
-    const longer = byText.get(text)
-    if (longer === undefined) return
-    const isCovered = (start: number): boolean => longer.some((gap) => gap.matchStart <= start && start < gap.matchEnd)
+  for (const { text, gaps, edges } of short.lists) {
+    const longer = byText.get(text) ?? []
+    const [first, last] = [longer[0], longer.at(-1)]
     all += longer.length
-    gaps.forEach(({ matchStart }, i) => {
-      const isWithin = matchStart > longer[0]!.matchStart && matchStart < longer.at(-1)!.matchStart
-      if (isWithin && short.edges[n]![i] && !isCovered(matchStart)) missed++
-    })
-  })
+    missed += gaps.filter(({ match: { start } }, i) => {
+      const isWithin = first !== undefined && start > first.start && start < last!.start
+      return isWithin && edges[i] && !longer.some((match) => match.start <= start && start < match.end)
+    }).length
+  }
   return missed <= tolerated * all && long.lists.length >= 0.9 * short.lists.length
 }
 
-function extend(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap | undefined {
-  const longer = extendGap(judged)?.map((pattern) => judgeGap(pattern, studied))
-  const isAsGood = (other: JudgedGap | undefined): boolean =>
-    other !== undefined && (other.edgeCount >= keptByExtension * judged.edgeCount || isSafer(other, judged))
-  return longer && (longer.find(isAsGood) ?? judged)
-}
-
 /** Removes characters at its ends that documents are full of, such as a full stop: other documents end without one. */
-function trim(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap {
-  const contents = judged.lists.flatMap(({ contents }) => contents)
+function trim(judged: JudgedGap, texts: readonly string[]): JudgedGap {
+  const contents = judged.lists.flatMap((list) => list.contents)
   const isOrdinary = (character: string): boolean =>
     contents.filter((content) => content.includes(character)).length >= ordinary * contents.length
+  const canGo = (character: string, rest: string): boolean =>
+    rest.length >= 2 && isClean(rest) && !/\s/.test(character) && isOrdinary(character) && isMark(rest)
   let best = judged
-  for (const side of ['left', 'right'] as const)
+  for (const side of ['left', 'right'])
     for (let i = 0; i < mostTrimmed; i++) {
-      const { pattern } = best.gap
+      const { pattern, kept } = best.gap
       const [character, rest] =
         side === 'left' ? [pattern[0]!, pattern.slice(1)] : [pattern.at(-1)!, pattern.slice(0, -1)]
-      if (
-        rest.length < 2 ||
-        rest.startsWith(number) ||
-        rest.endsWith(number) ||
-        /\s/.test(character) ||
-        !isOrdinary(character) ||
-        !isMark(rest)
-      )
-        break
-      const shorter = judgeGap(rest, studied)
-      if (shorter === undefined || shorter.edgeCount < best.edgeCount || shorter.gap.kept !== best.gap.kept) break
+      const shorter = canGo(character, rest) ? judgeGap(rest, texts) : undefined
+      if (shorter === undefined || shorter.edgeCount < best.edgeCount || shorter.gap.kept !== kept) break
       best = shorter
     }
   return best
+}
+
+/** Different documents that have to begin, and to end, at edges before one can tell what is part of the separator. */
+const fewestAlike = 12
+const longestExtension = 120
+
+/**
+ * Adds to a pattern what is behind it at all edges, what is before it, or both, the most that finds as much. Undefined if
+ * the edges are too few to tell: a short pattern may stand in the next document.
+ */
+function extend(judged: JudgedGap, texts: readonly string[]): JudgedGap | undefined {
+  const { pattern } = judged.gap
+  const before = new Set<string>()
+  const behind = new Set<string>()
+  for (const { text, gaps, edges } of judged.lists)
+    for (const [i, { match }] of gaps.entries()) {
+      if (!edges[i]) continue
+      before.add(text.slice(Math.max(gaps[i - 1]!.match.end, match.start - longestExtension), match.start))
+      behind.add(text.slice(match.end, Math.min(gaps[i + 1]!.match.start, match.end + longestExtension)))
+    }
+  if (Math.min(before.size, behind.size) < fewestAlike) return undefined
+  const [fronts, rears] = [[...before].map(foldNumbers), [...behind].map(foldNumbers)]
+  // a number at the rim may be a part of a longer one
+  const left = fronts[0]!.slice(fronts[0]!.length - commonEnd(fronts)).replace(/^\0+/, '')
+  const right = rears[0]!.slice(0, commonStart(rears)).replace(/\0+$/, '')
+  // documents of one source begin alike, and others will not: whole lines are safer
+  const leftLines = left.slice(Math.max(0, left.indexOf('\n')))
+  const rightLines = right.slice(0, right.lastIndexOf('\n') + 1)
+  const longer = [left, leftLines, ''].flatMap((front) => [right, rightLines, ''].map((rear) => front + pattern + rear))
+  const isAsGood = (other: JudgedGap): boolean =>
+    other.edgeCount >= keptByExtension * judged.edgeCount || isSafer(other, judged)
+  for (const one of [...new Set(longer)].toSorted((a, b) => b.length - a.length)) {
+    const other = one !== pattern && one.isWellFormed() ? judgeGap(one, texts) : undefined
+    if (other && isAsGood(other)) return other
+  }
+  return judged
 }
 
 const fewestSamples = 3
@@ -104,37 +120,29 @@ const longestWhole = 20_000
 const hint = 24
 
 /**
- * What stands before the first document and behind the last: what is left there of texts that begin or end with a document
+ * What stands before the first document, or behind the last: what is left there of texts that begin or end with a document
  * known from the middle of others.
  */
-function learnEnds(
-  lists: readonly Segments[],
-  seen: ReadonlyMap<string, number>,
-): Pick<LearntTemplate, 'open' | 'end'> {
-  const documents = [...seen.keys()].filter((content) => content.length >= hint)
-  const byBegin = groupBy(documents, (content) => content.slice(0, hint))
-  const byEnd = groupBy(documents, (content) => content.slice(-hint))
-  const opens = lists.flatMap(({ text, gaps }) => {
-    const first = text.slice(0, gaps[0]!.start)
-    const own = byEnd.get(first.slice(-hint))?.filter((content) => first.endsWith(content)) ?? []
-    return own.length === 1 ? [first.slice(0, first.length - own[0]!.length)] : []
+function learnEnd({ lists, seen }: JudgedGap, side: 'open' | 'end'): TemplateEnd | undefined {
+  const isOpen = side === 'open'
+  const hintOf = (text: string): string => (isOpen ? text.slice(-hint) : text.slice(0, hint))
+  const known = groupBy(
+    [...seen.keys()].filter(({ length }) => length >= hint),
+    hintOf,
+  )
+  const samples = lists.flatMap(({ text, gaps }) => {
+    const outer = isOpen ? text.slice(0, gaps[0]!.start) : text.slice(gaps.at(-1)!.end)
+    const fits = (document: string): boolean => (isOpen ? outer.endsWith(document) : outer.startsWith(document))
+    const [own, ...others] = known.get(hintOf(outer))?.filter(fits) ?? []
+    if (own === undefined || others.length > 0) return []
+    return [isOpen ? outer.slice(0, -own.length) : outer.slice(own.length)]
   })
-  const ends = lists.flatMap(({ text, gaps }) => {
-    const last = text.slice(gaps.at(-1)!.end)
-    const own = byBegin.get(last.slice(0, hint))?.filter((content) => last.startsWith(content)) ?? []
-    return own.length === 1 ? [last.slice(own[0]!.length)] : []
-  })
-  return { open: endOf(opens, 'open'), end: endOf(ends, 'end') }
-}
-
-function endOf(samples: readonly string[], side: 'open' | 'end'): TemplateEnd | undefined {
   if (samples.length < fewestSamples) return undefined
   const [first] = samples as [string]
   if (samples.every((sample) => sample === first) && first.length <= longestWhole) return { kind: 'whole', text: first }
-  const nearest =
-    side === 'open'
-      ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
-      : first.slice(0, Math.min(longestNearest, commonStart(samples)))
+  const nearest = isOpen
+    ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
+    : first.slice(0, Math.min(longestNearest, commonStart(samples)))
   // not half a character
   const text = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
   return text.length >= 2 ? { kind: 'nearest', text } : undefined
@@ -166,61 +174,18 @@ function checksOf(judged: JudgedGap): GapCheck[] {
 
 /** How often more than the separator a part mostly stands in a text, and in what share of them. */
 function countMore(part: string, { lists }: JudgedGap): { more: number; share: number } {
-  const counts = new Map<number, number>()
-  for (const { text, gaps } of lists) {
-    const more = countGaps(text, part) - gaps.length
-    counts.set(more, (counts.get(more) ?? 0) + 1)
-  }
-  const [more, texts] = [...counts].reduce((most, count) => (count[1] > most[1] ? count : most))
-  return { more, share: texts / lists.length }
+  const counts = groupBy(lists, ({ text, gaps }) => countGaps(text, part) - gaps.length)
+  const [more, own] = [...counts].reduce((most, count) => (count[1].length > most[1].length ? count : most))
+  return { more, share: own.length / lists.length }
 }
 
 function isExplained(part: string, { lists, seen }: JudgedGap): boolean {
-  let within = 0
-  let again = 0
-  for (const content of lists.flatMap(({ contents }) => contents)) {
-    const count = countGaps(content, part)
-    within += count
-    if (seen.get(content)! > 1) again += count
-  }
-  return again >= explained * within
+  const contents = lists.flatMap((list) => list.contents)
+  const within = (own: readonly string[]): number => own.reduce((sum, content) => sum + countGaps(content, part), 0)
+  return within(contents.filter((content) => seen.get(content)! > 1)) >= explained * within(contents)
 }
 
 /** A number at the rim may be a part of a longer one. */
 function isClean(part: string): boolean {
   return !part.startsWith(number) && !part.endsWith(number)
-}
-
-/** Different documents that have to begin, and to end, at edges before one can tell what is part of the separator. */
-const fewestAlike = 12
-const longestExtension = 120
-
-/**
- * The pattern with what is behind it at all edges, with what is before it, or both: the longest first. Undefined if the
- * edges are too few to tell: a short pattern may stand in the next document.
- */
-function extendGap({ gap, lists, edges }: JudgedGap): string[] | undefined {
-  const before = new Set<string>()
-  const behind = new Set<string>()
-  lists.forEach(({ text, gaps }, n) => {
-    gaps.forEach(({ matchStart, matchEnd }, i) => {
-      if (!edges[n]![i]) return
-      before.add(text.slice(Math.max(gaps[i - 1]!.matchEnd, matchStart - longestExtension), matchStart))
-      behind.add(text.slice(matchEnd, Math.min(gaps[i + 1]!.matchStart, matchEnd + longestExtension)))
-    })
-  })
-  if (Math.min(before.size, behind.size) < fewestAlike) return undefined
-  const [fronts, rears] = [[...before].map(foldNumbers), [...behind].map(foldNumbers)]
-  // a number at the rim may be a part of a longer one
-  const left = fronts[0]!.slice(fronts[0]!.length - commonEnd(fronts)).replace(/^\0+/, '')
-  const right = rears[0]!.slice(0, commonStart(rears)).replace(/\0+$/, '')
-  // documents of one source begin alike, and others will not: whole lines are safer
-  const leftLines = left.slice(Math.max(0, left.indexOf('\n')))
-  const rightLines = right.slice(0, right.lastIndexOf('\n') + 1)
-  const longer = [left, leftLines, ''].flatMap((front) =>
-    [right, rightLines, ''].map((rear) => front + gap.pattern + rear),
-  )
-  return [...new Set(longer)]
-    .filter((pattern) => pattern !== gap.pattern && pattern.isWellFormed())
-    .toSorted((a, b) => b.length - a.length)
 }

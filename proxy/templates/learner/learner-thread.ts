@@ -24,7 +24,10 @@ export class LearnerThread {
   #characters = 0
   #starts = 0
   #closed = false
-  #timer: NodeJS.Timeout | undefined
+  /** ends a thread that answers nothing */
+  readonly #watch = setTimeout(() => {
+    if (this.#texts > 0) void this.#worker?.terminate()
+  }, longestTryMilliseconds).unref()
 
   constructor(events: ThreadEvents) {
     this.#events = events
@@ -36,27 +39,16 @@ export class LearnerThread {
     if (!canTeach(text) || !this.#offered.isDue(place, text)) return false
     this.#worker ??= this.#start()
     if (this.#worker === undefined) return false
-    this.#texts++
+    if (this.#texts++ === 0) this.#watch.refresh()
     this.#characters += text.length
     this.#worker.postMessage({ place, text })
-    this.#watch()
     return true
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#watch)
     await this.#worker?.terminate()
-  }
-
-  /** Ends a thread that answers nothing. */
-  #watch(): void {
-    this.#timer ??= setTimeout(() => void this.#worker?.terminate(), longestTryMilliseconds).unref()
-  }
-
-  #answered(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#texts > 0) this.#watch()
   }
 
   #start(): Worker | undefined {
@@ -71,7 +63,7 @@ export class LearnerThread {
     worker.on('message', ({ length, template }: { length: number; template: LearntTemplate | undefined }) => {
       this.#texts--
       this.#characters -= length
-      this.#answered()
+      this.#watch.refresh()
       if (template === undefined || this.#closed) return
       this.#offered.forget()
       this.#events.onLearnt(template)
@@ -82,7 +74,6 @@ export class LearnerThread {
     worker.on('exit', () => {
       this.#worker = undefined
       this.#texts = this.#characters = 0
-      this.#answered()
       if (!this.#closed) this.#events.onFault(fault)
     })
     // last: adding a message listener would keep the process alive again
@@ -97,15 +88,9 @@ function workerFile(): string {
   return extension === '.ts' && !typescript ? './load-learner-worker.mjs' : `./learner-worker${extension}`
 }
 
-/** Texts that begin alike which are offered: all of the first, then one in eight, then one in 64. */
-const stages = [
-  { upTo: 64, every: 1 },
-  { upTo: 512, every: 8 },
-  { upTo: Number.POSITIVE_INFINITY, every: 64 },
-] as const
 const mostKeys = 1_024
 
-/** Backs off from texts that never become a template. */
+/** Backs off from texts that begin alike and never become a template: from 64 on, takes one in eight, from 512 on, in 64. */
 export class OfferedTexts {
   /** Texts that begin alike. */
   readonly #counts = new LRUCache<string, number>({ max: mostKeys })
@@ -115,7 +100,7 @@ export class OfferedTexts {
     const key = keysOf(place, text)[1]!
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
-    return count % stages.find(({ upTo }) => count <= upTo)!.every === 0
+    return count % (count <= 64 ? 1 : count <= 512 ? 8 : 64) === 0
   }
 
   /** Begins anew: a template was learnt, and what it refuses is to be learnt from again. */

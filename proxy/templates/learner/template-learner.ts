@@ -45,7 +45,7 @@ export class TemplateLearner {
     application.texts.push(text)
     application.taken++
     this.#characters += text.length
-    if (application.texts.length > most.texts) this.#dropOldest(application)
+    if (application.texts.length > most.texts) this.#dropOldest(application.texts)
     this.#shrink()
     if (application.taken < application.next) return undefined
     application.next = Math.max(application.taken + 1, Math.ceil(application.taken * growth))
@@ -64,19 +64,20 @@ export class TemplateLearner {
     return false
   }
 
-  #dropOldest(application: Application): void {
-    this.#characters -= application.texts.shift()?.length ?? 0
+  #dropOldest(texts: string[]): void {
+    this.#characters -= texts.shift()!.length
   }
 
   /** Texts of the application that was fed longest ago go first. */
   #shrink(): void {
-    while (this.#characters > most.characters || this.#applications.size > most.applications) {
-      const [key, oldest] = this.#applications.entries().next().value!
-      this.#dropOldest(oldest)
-      if (oldest.texts.length === 0 || this.#applications.size > most.applications) {
-        while (oldest.texts.length > 0) this.#dropOldest(oldest)
-        this.#applications.delete(key)
-      }
+    for (const [key, { texts }] of this.#applications) {
+      while (texts.length > 0 && this.#isFull) this.#dropOldest(texts)
+      if (texts.length > 0) return
+      this.#applications.delete(key)
     }
+  }
+
+  get #isFull(): boolean {
+    return this.#characters > most.characters || this.#applications.size > most.applications
   }
 }

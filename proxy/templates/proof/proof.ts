@@ -42,15 +42,20 @@ const largestLoss = 8
 /** An answer of fewer tokens weighs less. */
 const fullWeightTokens = 32
 
+/** What is kept of all samples, as JSON. */
+interface ProofRecord {
+  readonly samples: number
+  readonly tokens: number
+  readonly loss: WeightedSums
+  readonly worst: WeightedSums
+}
+
 /**
  * Collects how likely answers stay if the list of their prompt is put into another order. Keeps sums, no samples. Samples
  * must come from different requests.
  */
 export class Proof {
-  #samples = 0
-  #tokens = 0
-  #loss = new WeightedMean()
-  #worst = new WeightedMean()
+  #record: ProofRecord = { samples: 0, tokens: 0, loss: noSums, worst: noSums }
 
   /** Adds a sample; returns false, without effect, if its lists are not about the same tokens. */
   add({ received, rewritten, harmless }: ProofSample): boolean {
@@ -60,10 +65,13 @@ export class Proof {
     const still = lossesOf(received, harmless)
     if (![...moved, ...still].every(Number.isFinite)) return false
     const weight = Math.min(count, fullWeightTokens) / fullWeightTokens
-    this.#samples += 1
-    this.#tokens += count
-    this.#loss.add(meanOf(moved) - Math.max(0, meanOf(still)), weight)
-    this.#worst.add(Math.max(0, ...moved) - Math.max(0, ...still), weight)
+    const { samples, tokens, loss, worst } = this.#record
+    this.#record = {
+      samples: samples + 1,
+      tokens: tokens + count,
+      loss: withValue(loss, meanOf(moved) - Math.max(0, meanOf(still)), weight),
+      worst: withValue(worst, Math.max(0, ...moved) - Math.max(0, ...still), weight),
+    }
     return true
   }
 
@@ -75,17 +83,13 @@ export class Proof {
   }
 
   get figures(): ProofFigures {
-    return {
-      samples: this.#samples,
-      tokens: this.#tokens,
-      loss: this.#loss.interval(),
-      worst: this.#worst.interval(),
-    }
+    const { loss, worst, ...counts } = this.#record
+    return { ...counts, loss: intervalOf(loss), worst: intervalOf(worst) }
   }
 
   /** What `fromRecord` reads, as JSON. */
   toRecord(): ProofRecord {
-    return { samples: this.#samples, tokens: this.#tokens, loss: this.#loss.sums, worst: this.#worst.sums }
+    return this.#record
   }
 
   /** Reads a record that may come from anywhere; undefined if it cannot be one. */
@@ -95,19 +99,9 @@ export class Proof {
     if (!isCount(samples) || !isCount(tokens) || tokens < samples) return undefined
     if (!areSums(loss, samples) || !areSums(worst, samples)) return undefined
     const proof = new Proof()
-    proof.#samples = samples
-    proof.#tokens = tokens
-    proof.#loss = new WeightedMean(loss)
-    proof.#worst = new WeightedMean(worst)
+    proof.#record = { samples, tokens, loss, worst }
     return proof
   }
-}
-
-interface ProofRecord {
-  readonly samples: number
-  readonly tokens: number
-  readonly loss: WeightedSums
-  readonly worst: WeightedSums
 }
 
 function lossesOf(received: readonly number[], other: readonly number[]): number[] {
@@ -133,41 +127,28 @@ function areSums(value: unknown, samples: number): value is WeightedSums {
   )
 }
 
-const normal = 1.959964
+export const noSums: WeightedSums = [0, 0, 0, 0]
 
-/** Adds up weighted observations, of which nothing but four sums is kept, and estimates their mean. */
-export class WeightedMean {
-  #sums: WeightedSums
+/** Adds a weighted observation, of which nothing but four sums is kept. */
+export function withValue(sums: WeightedSums, value: number, weight: number): WeightedSums {
+  const [weights, squares, values, squaredValues] = sums
+  const weighted = weight * value
+  return [weights + weight, squares + weight * weight, values + weighted, squaredValues + weighted * value]
+}
 
-  constructor(sums: WeightedSums = [0, 0, 0, 0]) {
-    this.#sums = sums
-  }
-
-  get sums(): WeightedSums {
-    return this.#sums
-  }
-
-  add(value: number, weight: number): void {
-    const [weights, squares, values, squaredValues] = this.#sums
-    const weighted = weight * value
-    this.#sums = [weights + weight, squares + weight * weight, values + weighted, squaredValues + weighted * value]
-  }
-
-  /** Student's interval for as many observations as the weights are worth; unbounded for less than two. */
-  interval(): MeanInterval {
-    const [weights, squares, values, squaredValues] = this.#sums
-    const worth = weights === 0 ? 0 : (weights * weights) / squares
-    const mean = weights === 0 ? 0 : values / weights
-    if (worth <= 1.5) return { mean, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
-    const variance = (Math.max(0, squaredValues / weights - mean * mean) * worth) / (worth - 1)
-    const half = studentQuantile(worth - 1) * Math.sqrt(variance / worth)
-    return { mean, low: mean - half, high: mean + half }
-  }
+/** Student's interval for as many observations as the weights are worth; unbounded for less than two. */
+export function intervalOf([weights, squares, values, squaredValues]: WeightedSums): MeanInterval {
+  const worth = weights === 0 ? 0 : (weights * weights) / squares
+  const mean = weights === 0 ? 0 : values / weights
+  if (worth <= 1.5) return { mean, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+  const variance = (Math.max(0, squaredValues / weights - mean * mean) * worth) / (worth - 1)
+  const half = studentQuantile(worth - 1) * Math.sqrt(variance / worth)
+  return { mean, low: mean - half, high: mean + half }
 }
 
 /** The 97.5 % quantile of Student's distribution (Cornish and Fisher); 2 % too small for three degrees of freedom. */
 function studentQuantile(degrees: number): number {
-  const z = normal
+  const z = 1.959964
   const first = (z ** 3 + z) / 4
   const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96
   const third = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384

@@ -19,37 +19,34 @@ const mostNear = 128
 const [once, stuck, parted] = [1, 2, 3]
 
 /** What the orders of a template's lists have shown. All counts are plain numbers, so that they can be kept. */
-export interface OrderCounts {
+export type OrderCounts = typeof noCounts
+
+export const noCounts = {
   /** Lists learned from. */
-  lists: number
+  lists: 0,
   /** Lists that were there before, in a retry or in a history, or nearly so for the same question: no evidence. */
-  again: number
+  again: 0,
   /**
    * Questions that came again with some of the documents in another order, as where a model ranks them in turns: the
    * question does not determine the order.
    */
-  askedAgain: number
+  askedAgain: 0,
   /** Pairs met again, in the same and in the opposite order. */
-  equal: number
-  flips: number
+  equal: 0,
+  flips: 0,
   /** Lists with flips, pairs flipped and documents that overtook another, 64 at most. */
-  flippingLists: number
-  flippedPairs: number
-  movers: number
+  flippingLists: 0,
+  flippedPairs: 0,
+  movers: 0,
   /** Lists much like an earlier one, of which a few documents had moved, and those in another order. */
-  nearMoved: number
-  nearMixed: number
+  nearMoved: 0,
+  nearMixed: 0,
   /** Documents seen again, and those of them that were absent from the list before. */
-  seenAgain: number
-  returned: number
+  seenAgain: 0,
+  returned: 0,
   /** Documents seen twice or more, and those that always had the same one behind them. */
-  followed: number
-  stuck: number
-}
-
-export const noCounts: OrderCounts = {
-  ...{ lists: 0, again: 0, askedAgain: 0, equal: 0, flips: 0, flippingLists: 0, flippedPairs: 0, movers: 0 },
-  ...{ nearMoved: 0, nearMixed: 0, seenAgain: 0, returned: 0, followed: 0, stuck: 0 },
+  followed: 0,
+  stuck: 0,
 }
 
 /** An earlier list that has documents of a new one. */

@@ -2,12 +2,9 @@ import type { Span } from '../../../common/json/json-spans.ts'
 import { number, type TemplateGap } from '../learnt-template.ts'
 
 /** A separator in a text: what stays in place, and the numbers of the whole pattern. */
-export interface Gap {
-  readonly start: number
-  readonly end: number
+export interface Gap extends Span {
   /** Where the whole pattern stands. */
-  readonly matchStart: number
-  readonly matchEnd: number
+  readonly match: Span
   readonly numbers: readonly number[]
   readonly places: readonly Span[]
 }
@@ -22,23 +19,15 @@ export function findGaps(
   most: number = Number.POSITIVE_INFINITY,
 ): Gap[] {
   const varied = numbers.indexOf('varied')
-  const matches: RegExpExecArray[] = []
-  for (const match of text.matchAll(toExpression(pattern))) {
-    matches.push(match)
-    if (matches.length >= most) break
+  const gaps: Gap[] = []
+  for (const found of text.matchAll(toExpression(pattern))) {
+    const [match, ...places] = found.indices!.map((span) => ({ start: span![0], end: span![1] })) as [Span, ...Span[]]
+    const start = kept === 'behind' ? places[varied]!.end : match.start
+    const end = kept === 'before' ? places[varied]!.start : match.end
+    gaps.push({ start, end, match, numbers: found.slice(1).map(Number), places })
+    if (gaps.length >= most) break
   }
-  return matches.map((match) => {
-    const end = match.index + match[0].length
-    const spans = match.indices!
-    return {
-      start: kept === 'behind' ? spans[varied + 1]![1] : match.index,
-      end: kept === 'before' ? spans[varied + 1]![0] : end,
-      matchStart: match.index,
-      matchEnd: end,
-      numbers: match.slice(1).map(Number),
-      places: spans.slice(1).map((span) => ({ start: span![0], end: span![1] })),
-    }
-  })
+  return gaps
 }
 
 export function countGaps(text: string, pattern: string): number {

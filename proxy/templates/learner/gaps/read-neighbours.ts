@@ -8,48 +8,38 @@ interface Piece {
   readonly name: string
 }
 
-/** A text with what its pieces say of the places between them. */
-export interface StudiedText {
-  readonly text: string
-  readonly pieces: readonly Piece[]
-  /**
-   * For each piece but the last, what is between it and the next, if both are in several texts: a `bond` if they are
-   * beside each other in most of these, otherwise an `edge`.
-   */
-  readonly kinds: readonly ('edge' | 'bond' | 'unknown')[]
+/**
+ * What stands between two pieces in a row that are both in several texts, with numbers folded: `together`, if they are beside
+ * each other in most of these, as in one document; otherwise `apart`.
+ */
+export interface Neighbours {
+  readonly apart: string[]
+  readonly together: string[]
 }
 
 /** Pieces in this share of the texts are of the template. */
 const common = 0.5
 /** Share of their texts in which pieces of one document stand beside each other, at least. */
 const usual = 0.5
-const longestGap = 240
 
-/** Reads what recurs in texts of one application, and beside what. It does not matter in which order the texts come. */
-export function studyTexts(texts: readonly string[]): StudiedText[] {
+/** Reads what recurs in texts of one application, and beside what. */
+export function readNeighbours(texts: readonly string[]): Neighbours {
   const found = texts.map(findPieces)
   const inTexts = countTexts(found.map((pieces) => pieces.map(({ name }) => name)))
   const isContent = ({ name }: Piece): boolean => inTexts.get(name)! < Math.max(4, common * texts.length)
   const contents = found.map((pieces) => pieces.filter(isContent))
   const pairs = contents.map((pieces) => namePairs(pieces.map(({ name }) => name)))
-  const together = countTexts(pairs)
-  return texts.map((text, i) => {
-    const [pieces, names] = [contents[i]!, pairs[i]!]
-    const kinds = names.map((pair, j): StudiedText['kinds'][number] => {
-      const fewest = Math.min(inTexts.get(pieces[j]!.name)!, inTexts.get(pieces[j + 1]!.name)!)
-      if (fewest < 2) return 'unknown'
-      return together.get(pair)! >= Math.max(2, usual * fewest) ? 'bond' : 'edge'
-    })
-    return { text, pieces, kinds }
-  })
-}
-
-/** What stands at the edges of a text, with numbers folded. */
-export function edgesOf({ text, pieces, kinds }: StudiedText): string[] {
-  return kinds.flatMap((kind, i) => {
-    const [start, end] = [pieces[i]!.end, pieces[i + 1]!.start]
-    return kind === 'edge' && end - start <= longestGap && end > start ? [foldNumbers(text.slice(start, end))] : []
-  })
+  const inPairs = countTexts(pairs)
+  const neighbours: Neighbours = { apart: [], together: [] }
+  for (const [n, text] of texts.entries())
+    for (const [i, pair] of pairs[n]!.entries()) {
+      const [left, right] = contents[n]!.slice(i, i + 2) as [Piece, Piece]
+      const fewest = Math.min(inTexts.get(left.name)!, inTexts.get(right.name)!)
+      if (fewest < 2) continue
+      const isUsual = inPairs.get(pair)! >= Math.max(2, usual * fewest)
+      neighbours[isUsual ? 'together' : 'apart'].push(foldNumbers(text.slice(left.end, right.start)))
+    }
+  return neighbours
 }
 
 /** In how many of the lists each name is. */
