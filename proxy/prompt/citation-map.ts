@@ -66,22 +66,28 @@ function namesAround(texts: readonly string[], slots: readonly ContextSlot[]): s
 
 /** Whether a document contains citations of a list of a kind: documents come again, and reading them takes long. */
 const holding = new LRUCache<string, boolean>({ max: 16_384 })
+/** Short names of kinds of lists, each given once. */
+const kinds = new LRUCache<string, { readonly name: string }>({ max: 1_024 })
+let namedKinds = 0
 
 // no answer cites so, unless the labels are written so
 const JOINED = /[Dd]oc(?:ument)?_(\d{1,4})/g
 
 /**
  * Returns whether blocks contain what would be mapped as a citation of their list, such as a footnote's `[2]`: it would
- * be altered in a quotation. Or one names another, as in `Doc_2`.
+ * be altered in a quotation. Or one names another, as in `Doc_2`. `form` and `labels` are those of the list.
  */
-export function holdsCitations(texts: readonly string[], context: PromptContext): boolean {
-  const form = labelFormOf(texts, context)
-  if (!form) return false
-  const labels = placeLabels(context, texts)
+export function holdsCitations(
+  texts: readonly string[],
+  { slots, contents }: PromptContext,
+  form: LabelForm,
+  labels: readonly string[],
+): boolean {
   // the labels of a list count up
-  const kind = JSON.stringify([form, labels[0], labels.length])
-  return context.slots.some((slot, i) => {
-    const key = context.contents[i] + kind
+  const written = JSON.stringify([form, labels[0], labels.length])
+  const kind = getOrMake(kinds, written, () => ({ name: ` ${namedKinds++}` })).name
+  return slots.some((slot, i) => {
+    const key = contents[i] + kind
     const known = holding.get(key)
     if (known !== undefined) return known
     const content = contentOf(texts, slot)

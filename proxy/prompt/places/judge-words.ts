@@ -26,9 +26,11 @@ const noSigns: WordSigns = { said: new Set(), forms: [], sizes: new Set(), remar
 
 const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
 
-/** Words and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
+/** Words and sentences are remembered: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
 const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
+/** Longer words are remembered by their digest. */
+const longestKey = 80
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
@@ -41,7 +43,8 @@ function recall<Signs extends object>(
   readAnew: (words: string) => Signs,
   speaker: Speaker | '' = '',
 ): Signs {
-  return getOrMake(known, digestOf(`${speaker}\0${words}`), () => readAnew(narrow(words)))
+  const said = `${speaker}\0${words}`
+  return getOrMake(known, words.length > longestKey ? digestOf(said) : said, () => readAnew(narrow(words)))
 }
 
 function read(words: string, speaker: Speaker): WordSigns {
@@ -118,10 +121,10 @@ const aboutOrder: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'ow
  */
 export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
   const signs = readWords(words, speaker)
-  const open = vetoes.filter(
-    ([reason]) => !(list.isSet && aboutOrder.has(reason)) && !(list.isNamed === false && reason === 'named'),
-  )
-  return open.find(([, holds]) => holds(signs, list, speaker))?.[0]
+  if (signs === noSigns) return undefined
+  const mayForbid = (reason: Reason): boolean =>
+    reason === 'named' ? list.isNamed !== false : !(list.isSet && aboutOrder.has(reason))
+  return vetoes.find(([reason, holds]) => mayForbid(reason) && holds(signs, list, speaker))?.[0]
 }
 
 /** Returns why the task leaves a list of a message alone, judged by the words around it. */

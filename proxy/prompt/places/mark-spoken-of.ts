@@ -150,10 +150,12 @@ function judge(
   { isSet }: Stays,
 ): Reason | undefined {
   if (!isSet && readWords(headingOf(context, texts), 'message').said.has('head')) return 'order'
+  const form = labelFormOf(texts, context)
+  const labels = placeLabels(context, texts)
   const list: JudgedList = {
-    ...labelFormOf(texts, context),
+    ...form,
     blocks: context.slots.length,
-    labels: placeLabels(context, texts),
+    labels,
     prefix: context.labelPrefix,
     isPositional: context.positional,
     isLabelled: context.slots.some(({ label }) => label),
@@ -167,8 +169,8 @@ function judge(
     const reason = judgeWords(words, isBefore ? before : list, speaker)
     if (reason) return reason
   }
-  const isNamed = speaksOf(later, list) || namesItself(context, texts) || holdsCitations(texts, context)
-  return isNamed ? 'named' : undefined
+  if (speaksOf(later, list) || namesItself(context, texts)) return 'named'
+  return form && holdsCitations(texts, context, form, labels) ? 'named' : undefined
 }
 
 const LONGEST_HEADING = 200

@@ -146,15 +146,18 @@ export class Reading {
 
   #read(token: string, at: number): readonly Mark[] {
     const { tokens } = this
-    const longer = (rows.get(token) ?? []).flatMap((row): Mark[] => {
+    const beginning = rows.get(token)
+    const isDotted = tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)
+    if (!beginning && !isDotted) return recall(token)
+    const longer = (beginning ?? []).flatMap((row): Mark[] => {
       const { length } = row.tokens
       const isOne = (one: string, i: number): boolean =>
         tokens[at + i] === one || (row.isStem && i === length - 1 && tokens[at + i]?.startsWith(one) === true)
       return row.tokens.every(isOne) ? [{ sign: row.sign, length }] : []
     })
     // `das 2. Dokument`
-    if (tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)) longer.push({ sign: DOTTED, length: 2 })
-    return longer.length === 0 ? recall(token) : [...recall(token), ...longer]
+    if (isDotted) longer.push({ sign: DOTTED, length: 2 })
+    return [...recall(token), ...longer]
   }
 
   isAt(at: number, signs: ReadonlySet<number>): boolean {
