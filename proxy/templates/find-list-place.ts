@@ -35,7 +35,7 @@ export function findListPlace(
 }
 
 /** Digits count up, or are dates and amounts: none of them tells templates apart. */
-function fold(text: string): string {
+export function foldDigits(text: string): string {
   return text.replace(/\p{Nd}+/gu, '#')
 }
 
@@ -46,12 +46,12 @@ function leadOf(text: string): string {
     .trimStart()
     .slice(0, longestLead)
   const end = begun.search(/[:：.。!?>\n]/)
-  return fold(end < 0 ? begun : begun.slice(0, end + 1))
+  return foldDigits(end < 0 ? begun : begun.slice(0, end + 1))
 }
 
 function tailOf(text: string, offset: number): string {
   const behind = text.slice(offset, offset + 2 * longestLead).trimStart()
-  return fold(LABEL.exec(behind)?.[0] ?? '')
+  return foldDigits(LABEL.exec(behind)?.[0] ?? '')
 }
 
 /** Returns what two gaps between blocks have in common. Names in them, which differ from block to block, are cut out. */
@@ -65,7 +65,7 @@ function gapOf({ slots }: PromptContext, texts: readonly string[]): string {
     gaps.push(isOneText ? gap : `\0${gap}`)
   }
   // white space beside a content may be the document's own
-  const [one, other = one] = gaps.map((gap) => fold(shorten(cutNames(gap.trim()))))
+  const [one, other = one] = gaps.map((gap) => foldDigits(shorten(cutNames(gap.trim()))))
   if (one === other) return one!
   const { start, end } = commonEdges([one!, other!])
   return `${one!.slice(0, start)}…${one!.slice(one!.length - end)}`

@@ -6,6 +6,7 @@ import type { ContextList } from '../prompt/context-list.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
 import type { Template } from './cut/template.ts'
+import { foldDigits } from './find-list-place.ts'
 
 const mostCuts = 1_024
 const longestLead = 32
@@ -106,7 +107,7 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
 }
 
 function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMessage, whole: string): string {
-  const lead = whole.slice(0, longestLead).replace(/\p{Nd}+/gu, '#')
+  const lead = foldDigits(whole.slice(0, longestLead))
   return JSON.stringify([scope, role, tool, isRendered, lead])
 }
 

@@ -1,6 +1,6 @@
 import { type ContextList, toRows } from '../context-list.ts'
 import { type Cue, readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, findLineStart, holdsWord, isRule } from '../scan/find-edges.ts'
 import { isInstruction, isOpening } from './prompt-lines.ts'
 
 /** Of longer text behind a list, nobody knows where the words in front of the question end. */
@@ -10,7 +10,6 @@ const closedForms: ReadonlySet<ContextList['form']> = new Set(['tag', 'json', 'q
 // tags, and the sign of an item
 const SIGNS = /<[^<>]{1,40}>|^[ \t]*[-*•] /g
 const TITLE = /^(?:#{1,6} .{1,60}|([-=*])\1{1,2} ?[^-=*]{1,40}\1{2,3})$/
-const WORD = /[\p{L}\p{N}]/u
 
 /** Words between a list and its question. */
 export interface OpenWords {
@@ -75,7 +74,7 @@ function* readLines(text: string, from: number, to: number): Generator<Line> {
   for (let start = from; start < to; start = findLineEnd(text, start) + 1) {
     const line = text.slice(start, Math.min(findLineEnd(text, start), to))
     const words = line.replace(SIGNS, '').trim()
-    const isBlank = !WORD.test(words)
+    const isBlank = !holdsWord(words)
     if (!isBlank) yield { start, words, isBehindBlank, cue: readCue(text, start) }
     isBehindBlank = isBlank
   }

@@ -116,7 +116,11 @@ function closesOutside(line: string, body: string): boolean {
   if (QUOTES.includes(line)) return (body.split(line).length & 1) === 1
   const name = readClosing(line)?.name ?? ''
   const words = name.replaceAll(' ', '[ _-]?')
-  const isOurs = '[{'.includes(line[0]!) || isKin(name.replaceAll(' ', '_')) || /(?:context|information)$/.test(name)
+  const isOurs =
+    '[{'.includes(line[0]!) ||
+    isKin(name.replaceAll(' ', '_')) ||
+    name.endsWith('context') ||
+    name.endsWith('information')
   if (name === '' || !isOurs) return false
   return !new RegExp(`[[{<(][#%]?[ \\t]?${words}|(?:begin|start)${OF_THE}${words}`, 'i').test(body)
 }

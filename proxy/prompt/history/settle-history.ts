@@ -94,7 +94,11 @@ function areTranslatable(
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
 function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
   return ({ message: { role, rest } }) =>
-    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations(rest, form, labels)
+    form !== undefined && isAnswer(role) && holdsThought(rest) && holdCitations(rest, form, labels)
+}
+
+function holdsThought(rest: string): boolean {
+  return rest.includes('"reasoning') || rest.includes('"thinking')
 }
 
 /** Finds lists that answers after them cite. Reads the answers once for all lists with the same labels. */

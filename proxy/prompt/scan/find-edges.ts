@@ -72,6 +72,13 @@ export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecAr
   return pattern.exec(text)
 }
 
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
+
+/** Whether a text holds more than signs and space. */
+export function holdsWord(text: string): boolean {
+  return LETTER_OR_DIGIT.test(text)
+}
+
 const WIDE = /[\u0100-\uffff]/
 
 /**

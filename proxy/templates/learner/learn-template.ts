@@ -61,7 +61,7 @@ function trim(judged: JudgedGap, texts: readonly string[]): JudgedGap {
   const isOrdinary = (character: string): boolean =>
     contents.filter((content) => content.includes(character)).length >= ordinary * contents.length
   const canGo = (character: string, rest: string): boolean =>
-    rest.length >= 2 && isClean(rest) && !/\s/.test(character) && isOrdinary(character) && isMark(rest)
+    rest.length >= 2 && isClean(rest) && character.trim() !== '' && isOrdinary(character) && isMark(rest)
   let best = judged
   for (const side of ['left', 'right'])
     for (let i = 0; i < mostTrimmed; i++) {

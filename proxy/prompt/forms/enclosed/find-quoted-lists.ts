@@ -128,7 +128,7 @@ export function findBoldLists(marks: Marks, region: Region): ContextList[] {
     const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
     const limit = Math.min(lineEnd, next, region.end)
     const end = limit - (BREAKS.exec(text.slice(start, limit))?.[0].length ?? 0)
-    if (next !== limit && !/^<br/i.test(text.slice(lineEnd + 1, lineEnd + 4))) return []
+    if (next !== limit && text.slice(lineEnd + 1, lineEnd + 4).toLowerCase() !== '<br') return []
     blocks.push({ start, end, contentStart: start, contentEnd: end })
   }
   return blocks.length < 2 ? [] : [toList(text, blocks, 'credited', 'strong')]

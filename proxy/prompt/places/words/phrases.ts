@@ -1,5 +1,5 @@
 import { getOrMake } from '#index/get-or-make.ts'
-import { type Reading, sentenceEnds, signOf, signsOfTerm } from './signs.ts'
+import { type Reading, sentenceEnds, signOf, signsOfTerm, wordsOf } from './signs.ts'
 
 /*
  * Rules on words, stated once for all languages. A rule is a row of terms: `LATER TEXT|ones? ..4 WINS`.
@@ -47,7 +47,7 @@ export class Phrases<Kind extends string> {
   constructor(table: Readonly<Record<Kind, string>>) {
     for (const [kind, rules] of Object.entries<string>(table)) {
       for (const written of rules.split(/;\s|\n/)) {
-        const terms = written.trim().split(/\s+/).filter(Boolean).map(toTerm)
+        const terms = wordsOf(written).map(toTerm)
         if (terms.length > 0) this.#add({ kind: kind as Kind, terms })
       }
     }

@@ -75,7 +75,12 @@ const NUMBER = signOf('NUMBER')
 const DOTTED = signOf('DOTTED')
 for (const name of ['NTH', 'LETTERED', 'SMALL']) signOf(name)
 for (const [name, entries] of Object.entries(classes)) {
-  for (const entry of entries.trim().split(/\s+/)) learn(entry, signOf(name))
+  for (const entry of wordsOf(entries)) learn(entry, signOf(name))
+}
+
+/** Returns the words of a table's row, between white space. */
+export function wordsOf(row: string): string[] {
+  return row.split(/\s+/).filter(Boolean)
 }
 
 const CLASS = /^[A-Z_]{2,}$/
@@ -100,10 +105,11 @@ function toTokens(text: string): string[] {
 
 // articles and prepositions that are written together with a noun
 const JOINED = /^(?:وال|بال|لل|ال|ل|ב?ה|[לב])(?=.{2})/
+const SMALL = /^\d{1,2}$/
 /** Words with digits: `3`, `2nd`, and `d3` for a document. */
 const digits: readonly (readonly [RegExp, number])[] = [
   [/^\d+$/, NUMBER],
-  [/^\d{1,2}$/, signOf('SMALL')],
+  [SMALL, signOf('SMALL')],
   [/^\d{1,2}(?:st|nd|rd|th|º|ª|er|ère|e|ème|nde?|de|ste|й|я|е|го|м|му|ο|η|ό)$/, signOf('NTH')],
   [/^d\d{1,2}$/, signOf('LETTERED')],
 ]
@@ -147,7 +153,7 @@ export class Reading {
   #read(token: string, at: number): readonly Mark[] {
     const { tokens } = this
     const beginning = rows.get(token)
-    const isDotted = tokens[at + 1] === '.' && /^\d{1,2}$/.test(token)
+    const isDotted = tokens[at + 1] === '.' && SMALL.test(token)
     if (!beginning && !isDotted) return recall(token)
     const longer = (beginning ?? []).flatMap((row): Mark[] => {
       const { length } = row.tokens
@@ -173,7 +179,7 @@ export class Reading {
   beginsClause(at: number): boolean {
     const [before = '.', second = '.'] = [this.tokens[at - 1], this.tokens[at - 2]]
     if (clauseEnds.has(before) || polite.has(before)) return true
-    if (before === 'and' || before === 'first' || /^\d{1,2}$/.test(before)) return clauseEnds.has(second)
+    if (before === 'and' || before === 'first' || SMALL.test(before)) return clauseEnds.has(second)
     return before === 'you' && asking.has(second)
   }
 

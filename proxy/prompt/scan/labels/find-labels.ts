@@ -1,4 +1,4 @@
-import { findContentEnd, findLineEnd, isDigit, matchAt } from '../find-edges.ts'
+import { findContentEnd, findLineEnd, holdsWord, isDigit, matchAt } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
 import {
   type Dress,
@@ -149,7 +149,7 @@ function readNumbered(text: string, start: number, dress: Dress, noun: Noun): La
 
 /** Returns whether a title is behind the number. It is part of the text, unless brackets hold it. */
 function isTitled(text: string, at: number, end: number | undefined, signs: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text.slice(at, end ?? at)) && isOpenSign(signs)
+  return holdsWord(text.slice(at, end ?? at)) && isOpenSign(signs)
 }
 
 /** Returns the end of a label whose number ends at `at`. Undefined if the number is a word of a sentence. */

@@ -47,7 +47,7 @@ export function isRankingField(name: string, value: string): boolean {
 
 /** Returns a field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
 function toFieldName(name: string): string {
-  return name.replaceAll(/[ _-]/g, '').toLowerCase()
+  return partWords(name).replaceAll('_', '').toLowerCase()
 }
 
 /** Parts the words of a name by underscores: `searchDocs` and `search Docs` become `search_Docs`. */
