@@ -21,7 +21,7 @@ def test_requests_that_fell_back_fall_on_with_those_who_stood_there() -> None:
     tell(places, Anchored("deep", 9, 48), Anchored("shallow", 5, 16))
     assert tell(places, Evicted(9, 5, 16)) == [("evicted", "deep", 16)]
     assert sorted(tell(places, Evicted(5, ROOT, ROOT))) == [("evicted", "deep", 0), ("evicted", "shallow", 0)]
-    assert not places._place
+    assert places.requests == 0
 
 
 def test_a_node_nobody_stands_at_is_evicted_silently() -> None:

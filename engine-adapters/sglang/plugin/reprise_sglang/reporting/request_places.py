@@ -31,6 +31,11 @@ class RequestPlaces:
         self._asleep: dict[int, tuple[str, ...]] = {}
         """by host node: requests that ended there when it left the GPU"""
 
+    @property
+    def requests(self) -> int:
+        """How many requests have cached tokens."""
+        return len(self._place)
+
     def translate(
         self, report: Iterable[Anchored | Evicted | Promoted | Refound | Cleared]
     ) -> Iterator[Change | Cleared]:
