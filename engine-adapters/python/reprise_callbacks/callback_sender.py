@@ -65,7 +65,8 @@ class CallbackSender:
         self._sequence = -1
         self._must_clear = False
         self._needs_snapshot = True
-        self._failing = False
+        self._failures: set[str] = set()
+        """why posts have failed since the last that did not"""
         self._pause = self._limits.first_pause
         self._next_post = 0.0
         self._last_report = 0.0
@@ -207,10 +208,11 @@ class CallbackSender:
         return self._client.post("events", encode_body(head, "events", events))
 
     def _note_outcome(self, failure: str | None) -> None:
-        """Logs a line if posts begin to fail, or no longer do."""
-        if (failure is not None) == self._failing:
-            return
-        self._failing = failure is not None
-        self._warn(
-            f"cannot report to {self._url}: {failure}; retrying" if failure else f"reporting to {self._url} again"
-        )
+        """Logs a line if posts begin to fail, fail for another reason, or no longer do."""
+        if failure is None:
+            if self._failures:
+                self._warn(f"reporting to {self._url} again")
+            self._failures.clear()
+        elif failure not in self._failures:
+            self._failures.add(failure)
+            self._warn(f"cannot report to {self._url}: {failure}; retrying")

@@ -177,6 +177,18 @@ def test_a_fault_in_a_report_is_survived_and_told_anew(receiver: Receiver) -> No
     assert len(warnings) == 1
 
 
+def test_a_fault_while_posts_fail_already_is_named_once(receiver: Receiver) -> None:
+    warnings: list[str] = []
+    receiver.status = 503
+    sender = CallbackSender(receiver.url, limits=QUICK, warn=warnings.append)
+    receiver.wait_until(lambda: len(warnings) == 1)
+    sender.describe({"cannot_be_encoded": object()})
+    receiver.wait_until(lambda: len(warnings) == 2)
+    time.sleep(0.15)
+    sender.close()
+    assert "503" in warnings[0] and "TypeError" in warnings[1] and len(warnings) == 2
+
+
 def test_the_engine_does_not_wait_for_a_receiver_that_does_not_answer(receiver: Receiver) -> None:
     receiver.answers.clear()
     sender = CallbackSender(receiver.url)

@@ -8,7 +8,7 @@ TESTED = ("0.5.23",)
 """the SGLang versions that the plugin was tested with"""
 
 Seams = Mapping[str, Mapping[str, Sequence[str]]]
-"""by module, or class of a module: parameters of its functions, and of its classes what these are made of"""
+"""by module, or class of a module: parameters of its functions, and of its classes the parameters of their methods"""
 
 _CACHE = "mem_cache.unified_radix_cache:UnifiedRadixCache"
 _COMPONENT = "mem_cache.unified_cache.components.full:FullComponent"
@@ -60,11 +60,12 @@ PROMOTION: Seams = {
 
 
 def what_lacks(seams: Seams) -> str | None:
-    """Returns which of these names and parameters this SGLang lacks; None if it has all."""
+    """Returns a sentence that names what this SGLang lacks of these; None if it has all."""
     missing: list[str] = []
     for path, named in seams.items():
         try:
-            owner = resolve_name(f"sglang.srt.{path}")
+            # without a colon, what fails within the module would be lost
+            owner = resolve_name(f"sglang.srt.{path}" if ":" in path else f"sglang.srt.{path}:")
         except (ImportError, AttributeError) as error:
             missing.append(str(error))
             continue

@@ -90,11 +90,14 @@ def check_private_answers() -> None:
     """Raises `NotSupportedError` unless answers can be kept private on requests of this vLLM. Workers call this before
     they select pages."""
     block = 16
-    stock, ours, other = requests = _make_requests(3, block)
-    for request in (ours, other):
-        keep_answer_private(request)
-    for request in requests:
-        request.append_output_token_ids([7] * block)
+    try:
+        stock, ours, other = requests = _make_requests(3, block)
+        for request in (ours, other):
+            keep_answer_private(request)
+        for request in requests:
+            request.append_output_token_ids([7] * block)
+    except Exception as error:
+        raise NotSupportedError(f"answers cannot be kept apart in this vLLM: {error}") from error
     shared = ours.block_hashes[:4] == stock.block_hashes[:4]
     apart = not set(ours.block_hashes[4:]) & {*stock.block_hashes, *other.block_hashes}
     if not (shared and apart and len(ours.block_hashes) == len(stock.block_hashes) == 5):

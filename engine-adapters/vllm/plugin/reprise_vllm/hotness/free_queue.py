@@ -50,7 +50,8 @@ class HotFreeQueue:
         for queue in self._queues:
             if len(taken) == n:
                 break
-            taken += queue.popleft_n(min(n - len(taken), queue.num_free_blocks))
+            if queue.num_free_blocks:
+                taken += queue.popleft_n(min(n - len(taken), queue.num_free_blocks))
         return taken
 
     def remove(self, block: "KVCacheBlock") -> None:

@@ -30,7 +30,7 @@ class PageWorker:
     rows: SparseRows
     uncertain: "Uncertain | None" = None
     layers: Sequence[str] = ()
-    """the names of those whose pages are selected"""
+    """the names of the layers whose pages are selected"""
     selection: "PageSelection | None" = None
     refusal: str | None = None
     """why no pages can be selected"""

@@ -111,7 +111,7 @@ class SparseRows:
         return counted
 
     def forget_figures(self) -> None:
-        """Has the figures of all requests with slots be unknown."""
+        """Marks the figures of all requests with slots as unknown."""
         self.figures[:] = UNKNOWN
 
     def sampling(self, holders: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

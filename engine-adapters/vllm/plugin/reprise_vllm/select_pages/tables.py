@@ -145,5 +145,5 @@ class KernelTables:
         self.blocks[step.rows, :most] = torch.where(is_listed, lists, self.blocks[step.rows, :most])
 
     def on_device(self, values: np.ndarray) -> torch.Tensor:
-        """Returns a copy, for which the host does not wait."""
+        """Returns these values on the device."""
         return torch.from_numpy(values).to(self._device, non_blocking=True)
