@@ -34,7 +34,7 @@ const citing =
 
 /** Words that begin another clause, or say what sources say. */
 const clauseEnds = new Set(
-  'and or but while which that because so when where whereas although though since show shows say says state states suggest suggests indicate indicates report reports confirm confirms agree agrees disagree'.split(
+  'and or but while which that because so when where whereas although though since show shows say says state states suggest suggests indicate indicates report reports confirm confirms agree agrees disagree disagrees'.split(
     ' ',
   ),
 )

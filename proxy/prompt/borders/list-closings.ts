@@ -62,14 +62,13 @@ export function findOpening(text: string, listStart: number): Opening | undefine
   const item = ITEM.exec(before.slice(before.lastIndexOf('\n') + 1))?.[0] ?? ''
   const line = before.trimEnd().split('\n').at(-1)!.slice(-LONGEST_LINE).trim()
   const [, begun, name = begun] = OPENING.exec(line) ?? []
-  if (name !== undefined) return { name: toName(name), sign: '', item }
-  const signs = OPEN_SIGNS.exec(line)?.[0]
-  if (signs === undefined) return item === '' ? undefined : { name: '', sign: '', item }
-  return { name: '', sign: Array.from(signs, (sign) => MIRRORED[sign] ?? sign).join(''), item }
+  const signs = OPEN_SIGNS.exec(line)?.[0] ?? ''
+  if (name === undefined && signs === '' && item === '') return undefined
+  return { name: toName(name ?? ''), sign: Array.from(signs, (sign) => MIRRORED[sign] ?? sign).join(''), item }
 }
 
 function closesOpening(line: string, { name, sign }: Opening): boolean {
-  if (sign !== '') return line.startsWith(sign) && ['', ',', ';', '.'].includes(line.slice(sign.length))
+  if (sign !== '' && line.startsWith(sign) && ['', ',', ';', '.'].includes(line.slice(sign.length))) return true
   const closed = readClosing(line)?.name
   return closed !== undefined && closed !== '' && name.startsWith(closed)
 }

@@ -14,6 +14,8 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'containers with lists and rules': fill('<docs>\n- a\n- b\n---\nx\n---\n</docs>\n'),
   rules: fill('a\n\n---\n\n'),
   'announced rules': (size) => `Documents:\n${fill('a\n\n---\n\n')(size)}Question: x`,
+  'headings before and behind a list': (size) =>
+    `${fill('# a\n\n')(size / 2)}Sources:\n\n[Doc 1] Rain falls.\n\n[Doc 2] The sun shines.\n\n${fill('## b\n\n')(size / 2)}Question: why?`,
   underlines: fill('a.\n===\n'),
   'opened objects': fill('{"'),
   'opened objects in lines': fill('{"\n'),

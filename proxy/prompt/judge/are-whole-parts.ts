@@ -1,4 +1,5 @@
 import { readCue } from '../scan/find-cue-line.ts'
+import { BLANK_LINE } from '../scan/find-edges.ts'
 import { announcesSet } from './read-evidence.ts'
 
 // what goes on in the next part, or comes from the part before: an announced list, an ending that announces, a rule, a block of a list
@@ -15,7 +16,6 @@ const OTHER =
 const LONGEST_HEAD = 300
 const SHORTEST_PASSAGE = 120
 const LONGEST_PARAGRAPH = 2_500
-const BLANK_LINE = /\n[ \t\r]*\n/
 const MARKED_LINE = /\n[ \t\r]*\n|^(?:#|[-*+] |\d+[.)] )/m
 
 /** The parts of a message that are blocks, from `from` up to but not including `to`. */

@@ -279,6 +279,16 @@ describe('a list stays for two texts held against each other', () => {
   ])('%s', (words) => expect(judgeWords(words, pair, 'message')).toBeDefined())
 })
 
+describe('a list stays for a number that is asked about behind an example', () => {
+  it.each([
+    'For example, cite [1]. Does document 2 say why?',
+    'For instance, bees dance. Does document 2 say why?',
+    'Name a city, for example "Lima". Is document 2 right about Peru?',
+    'For example, rivers. Please quote document 2.',
+    'Is the #1 paper right?',
+  ])('%s', (words) => expect(judgeWords(words, unlabelled)).toBe('named'))
+})
+
 describe('a list moves beside rules for an answer', () => {
   it.each([
     'You are a helpful assistant. Answer from the documents and cite them as [1].',

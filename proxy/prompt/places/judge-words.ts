@@ -3,12 +3,12 @@ import { digestOf } from '#index/context-block.ts'
 import { getOrMake } from '#index/get-or-make.ts'
 import type { LabelForm } from '../../answer/citations/citation-labels.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { narrow } from '../scan/find-edges.ts'
+import { BLANK_LINE, narrow } from '../scan/find-edges.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { isNumberAlone, type Remarks } from './read-remarks.ts'
 import { areUnmapped } from './words/answer-words.ts'
 import { readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
-import { readEnds, sentencesOf } from './words/sentences.ts'
+import { isQuestion, readEnds, sentencesOf } from './words/sentences.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
@@ -24,13 +24,9 @@ interface WordSigns {
 
 const noSigns: WordSigns = { said: new Set(), forms: [], sizes: new Set(), remarks: new Set() }
 
-const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
-
-/** Words and sentences are remembered: a template's are read once, and with each request only what is new. */
+/** Words and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
 const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
-/** Longer words are remembered by their digest. */
-const longestKey = 80
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
@@ -43,8 +39,7 @@ function recall<Signs extends object>(
   readAnew: (words: string) => Signs,
   speaker: Speaker | '' = '',
 ): Signs {
-  const said = `${speaker}\0${words}`
-  return getOrMake(known, words.length > longestKey ? digestOf(said) : said, () => readAnew(narrow(words)))
+  return getOrMake(known, digestOf(`${speaker}\0${words}`), () => readAnew(narrow(words)))
 }
 
 function read(words: string, speaker: Speaker): WordSigns {
@@ -69,7 +64,8 @@ function readParagraph(paragraph: string, speaker: Speaker): SentenceSigns[] {
   let isExample = false
   return sentencesOf(paragraph).map((sentence) => {
     const own = recall(rememberedSentences, sentence, (words) => readSentence(words, speaker === 'rules'), speaker)
-    const isPart = isExample && own.remarks.length > 0
+    // what is asked, or asked for, is no example
+    const isPart = isExample && own.remarks.length > 0 && !own.apart.includes('asked') && !isQuestion(sentence)
     isExample ||= own.apart.includes('example')
     return isPart ? { ...own, remarks: own.remarks.filter((remark) => remark.endsWith(' nth')) } : own
   })

@@ -19,7 +19,7 @@ const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
-const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:documents?|docs?|sources?|passages?|results?|texts?|chunks?|files?|articles?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
+const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:documents?|docs?|sources?|passages?|results?|texts?|chunks?|files?|articles?|papers?|pages?|notes?|memor(?:y|ies)|records?|links?|e?mails?|references?|pdfs?|bullets?|snippets?|excerpts?|items?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
 const AMOUNT = '(?![\\d%]|[.,]\\d)'
 const NUMBERED = new WordPattern(
   [

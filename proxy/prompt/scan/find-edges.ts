@@ -72,6 +72,8 @@ export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecAr
   return pattern.exec(text)
 }
 
+export const BLANK_LINE: RegExp = /\n[ \t\r]*\n/
+
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 
 /** Whether a text holds more than signs and space. */

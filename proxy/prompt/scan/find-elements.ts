@@ -26,8 +26,8 @@ export interface Region {
 }
 
 // `<retrieved_document>`, `<file_content>`, `<document_chunk>`
-const QUALITY =
-  /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-]|[_-](?:contents?|text|chunk|excerpt|result)$/
+const OF_PART = /[_-](?:contents?|text|chunk|excerpt|result)$/
+const OF_QUALITY = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-]/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
@@ -110,7 +110,9 @@ export function isWeakTag(name: string): boolean {
 }
 
 function isBlockName(name: string): boolean {
-  return [name, name.replace(QUALITY, '')].some((noun) => strongTags.has(noun) || weakTags.has(noun))
+  const whole = name.replace(OF_PART, '')
+  const noun = whole === name ? name.replace(OF_QUALITY, '') : whole
+  return [name, noun].some((own) => strongTags.has(own) || weakTags.has(own))
 }
 
 /** Returns whether something is the first thing in its region. */

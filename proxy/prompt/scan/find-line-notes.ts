@@ -16,6 +16,8 @@ export interface LineNotes {
   /** Where each run of blank lines begins. */
   readonly blanks: readonly { readonly start: number }[]
   readonly notes: readonly LineNote[]
+  /** Where the first heading of each level begins. */
+  readonly headings: ReadonlyMap<number, number>
 }
 
 const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
@@ -48,7 +50,12 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
     notes.push(question)
     notes.sort((a, b) => a.start - b.start)
   }
-  return { blanks, notes }
+  return { blanks, notes, headings: firstHeadings(text, notes) }
+}
+
+function firstHeadings(text: string, notes: readonly LineNote[]): Map<number, number> {
+  const headings = notes.filter(({ kind }) => kind === 'heading')
+  return new Map(headings.toReversed().map(({ start }) => [levelOf(text, start), start]))
 }
 
 /** Finds `Q: …` after a blank line, if the prompt ends with `A:`. Otherwise it is an ordinary line of a document. */

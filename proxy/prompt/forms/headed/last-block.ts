@@ -180,10 +180,7 @@ function isEnd({ marks, interior, first, lines }: LastBlock, { kind, behindBlank
   if (!behindBlank || interior[kind] || first.keys !== undefined) return false
   if (kind === 'rule' || isPromptHeading(marks.text, start)) return true
   // if no heading of its level comes before the list, it may belong to the last document
-  const level = levelOf(marks.text, start)
-  return notesIn(lines, 0, first.start).some(
-    (own) => own.kind === 'heading' && levelOf(marks.text, own.start) === level,
-  )
+  return (lines.headings.get(levelOf(marks.text, start)) ?? start) < first.start
 }
 
 /** Returns the furthest end of the block. Undefined if that is uncertain. */

@@ -23,7 +23,7 @@ export const orderRules = {
 
   /** the same whatever else is said of texts: what counts by its place, and what the texts are, as an older and a newer one */
   stated: `
-    ADDED ..30 REMOVED; REMOVED ..30 ADDED; ORIGINAL ..30 REVISED; REVISED ..30 ORIGINAL; DOCUMENT a ..30 DOCUMENT b; DOCUMENT b ..30 DOCUMENT a
+    ADDED ..200 REMOVED; REMOVED ..200 ADDED; ORIGINAL ..200 REVISED; REVISED ..200 ORIGINAL; DOCUMENT a ..200 DOCUMENT b; DOCUMENT b ..200 DOCUMENT a
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
@@ -32,7 +32,7 @@ export const orderRules = {
 
   /** what gives an order a meaning in sentences about texts */
   of_texts: `
-    BEFORE ..30 AFTER; AFTER ..30 BEFORE
+    BEFORE ..200 AFTER; AFTER ..200 BEFORE
     sequence|sequential|sequentially|succeed|succeeds|succeeding|adjacent|contiguous|position|positions; in a row
     their|this|that|same|reading|original|given|input|listed|document|documents|natural|logical|right|correct order !to|of
     !in the order !to|of; in the order of !relevan*|simil*|score*|importan*|match*; the order of the? list|input|events|document+|sources|passages

@@ -50,6 +50,8 @@ export const placeRules = {
 
   /** numbers in such a sentence show how to cite, unless it asks something */
   showing: 'SHOWING; citation+ !NUMBER',
+  /** asks for words of texts */
+  asked: '^ quote|cite from|what? the? TEXT? [? NUMBER',
   example: 'for example|instance; e . g; z . b; zum beispiel; 例如; example+ ..6 :',
 
   /** each of several texts, or one after the other */

@@ -86,7 +86,7 @@ function isAboutOrder(found: Found, isRule: boolean): boolean {
 /** What a sentence says. */
 export interface SentenceSigns {
   readonly said: readonly Sign[]
-  /** what counts together with other sentences: roles, and that an example begins */
+  /** what counts together with other sentences: roles, that an example begins, and that words are asked for */
   readonly apart: readonly Kind[]
   /** what is called by a number or place */
   readonly remarks: readonly string[]
@@ -94,7 +94,7 @@ export interface SentenceSigns {
   readonly forms: readonly string[]
 }
 
-const apartKinds: readonly Kind[] = ['premise', 'hypothesis', 'example']
+const apartKinds: readonly Kind[] = ['premise', 'hypothesis', 'example', 'asked']
 
 /** What most sentences say: nothing. They share it, since thousands are remembered. */
 export const silent: SentenceSigns = { said: [], apart: [], remarks: [], forms: [] }
