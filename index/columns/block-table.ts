@@ -97,4 +97,4 @@ export class SharedBlocks extends BlockTable {
 }
 
 // measured on Node 20, with ids of 22 characters
-const bytesPerBlock = 130
+const bytesPerBlock = 95

@@ -70,7 +70,7 @@ export function findOpening(text: string, listStart: number): Opening | undefine
 function closesOpening(line: string, { name, sign }: Opening): boolean {
   if (sign !== '' && line.startsWith(sign) && ['', ',', ';', '.'].includes(line.slice(sign.length))) return true
   const closed = readClosing(line)?.name
-  return closed !== undefined && closed !== '' && name.startsWith(closed)
+  return closed !== undefined && closed !== '' && `${name} `.startsWith(`${closed} `)
 }
 
 /** Returns the first of the lines below the one at `from` that a test accepts, without white space around it. */
