@@ -1,6 +1,7 @@
 const LONGEST_END = 10_000
 // `das 2. Dokument` and `z. B. das` are one sentence
-const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|docs?|p|etc|cf|\b\d\d?)\.))[ \t]+(?!b\.)|(?<=[。！？])|\n+/iu
+const BETWEEN =
+  /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|docs?|p|etc|cf|\b\d\d?)\.))[ \t]+(?!b\.)|(?<=[。！？])|\n+/iu
 const MOST = 1_000
 
 /** Returns the two ends of a text, because a question comes before or after what it is about. */
