@@ -122,12 +122,13 @@ const args = process.argv.slice(2)
 const against = args.indexOf('--against')
 const asked = (against < 0 ? args : args.slice(0, against)).map((name) => name.replace(/^stall:.*/, 'stall'))
 const shapes = args.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
-const overhead = against < 0 ? printOverhead : () => printAgainst(args[against + 1])
+const commit = against < 0 ? undefined : args[against + 1]
+const overhead = against < 0 ? printOverhead : () => printAgainst(commit)
 // those that are not usual take minutes or need a redis-server, so they run only when named
 const parts = {
   ...usual,
   overhead,
-  allocations: () => printAllocations(args[against + 1 || args.length]),
+  allocations: () => printAllocations(commit),
   rest: printRest,
   soak: printSoak,
   stall: () => printStall(shapes),

@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector'
 
 /*
- * Loaded into a server in front of its own code: each message ends a count of the bytes that it allocates in the heap of
- * JavaScript, which is the answer, and begins the next one. V8 samples them, so that small counts are estimates.
+ * Loaded into a server before its own code. It counts the bytes that the server allocates in the heap of JavaScript. Each
+ * message is answered with the count so far, and begins the next one. V8 samples, so that small counts are estimates.
  */
 
 const session = new Session()

@@ -40,8 +40,7 @@ export function loadConfig(
   before?: LoadedConfig,
   only?: 'secrets',
 ): LoadedConfig {
-  const read = (): SettingsLayer[] => (file === undefined ? [] : [readSettingsFile(file, configSchema)])
-  const fromFile = before && only ? before.fromFile : read()
+  const fromFile = before && only ? before.fromFile : file === undefined ? [] : [readSettingsFile(file, configSchema)]
   const { secretFiles, staleFiles, ...fromEnvironment } = readEnvironment(
     environment,
     configSchema,

@@ -17,31 +17,32 @@ export interface BodySplice extends Span {
  */
 export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySplice[]): Buffer {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
-  if (json.length < shortJson) return Buffer.from(spliceJson(json, sorted))
+  if (json.length < shortJson) {
+    const cut = (start: number, end: number): string => json.slice(start, end)
+    return Buffer.from(partsOf(sorted, json.length, cut, (text) => text).join(''))
+  }
   const offsets = toByteOffsets(bytes, json, sorted)
   const cut = (start: number, end: number): Buffer =>
     offsets ? bytes.subarray(offsets.get(start), offsets.get(end)) : bytes.subarray(start, end)
-  const parts: Uint8Array[] = []
+  return Buffer.concat(partsOf(sorted, json.length, cut, (text) => Buffer.from(text)))
+}
+
+/** Returns what a body of `length` characters consists of once it is spliced: what is cut out of it, and our own JSON. */
+function partsOf<Part>(
+  sorted: readonly BodySplice[],
+  length: number,
+  cut: (start: number, end: number) => Part,
+  write: (text: string) => Part,
+): Part[] {
+  const parts: Part[] = []
   let at = 0
   for (const { start, end, pieces } of sorted) {
     parts.push(cut(at, start))
-    for (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : cut(piece.start, piece.end))
+    for (const piece of pieces) parts.push(typeof piece === 'string' ? write(piece) : cut(piece.start, piece.end))
     at = end
   }
-  parts.push(cut(at, json.length))
-  return Buffer.concat(parts)
-}
-
-function spliceJson(json: string, sorted: readonly BodySplice[]): string {
-  const parts: string[] = []
-  let at = 0
-  for (const { start, end, pieces } of sorted) {
-    parts.push(json.slice(at, start))
-    for (const piece of pieces) parts.push(typeof piece === 'string' ? piece : json.slice(piece.start, piece.end))
-    at = end
-  }
-  parts.push(json.slice(at))
-  return parts.join('')
+  parts.push(cut(at, length))
+  return parts
 }
 
 /** Returns where the offsets of splices are in the bytes; undefined: where they are in the JSON, which is ASCII. */

@@ -200,8 +200,8 @@ function isPairedByPlace(
 ): boolean {
   const alike = contexts.filter((other) => other !== context && other.slots.length === context.slots.length)
   if (alike.length === 0) return false
-  const isSaid = readWords(words, speaker).said.has('in_other_words') || TRANSLATED.test(words)
-  return holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts)) || isSaid
+  if (holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts))) return true
+  return readWords(words, speaker).said.has('in_other_words') || TRANSLATED.test(words)
 }
 
 /**

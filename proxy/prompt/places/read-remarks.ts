@@ -1,6 +1,7 @@
 import { WordPattern } from '../scan/words/word-pattern.ts'
+import { classes } from './words/lexicon.ts'
 import { isQuestion, readEnds } from './words/sentences.ts'
-import { Reading, signsOfTerm } from './words/signs.ts'
+import { Reading, signsOfTerm, wordsOf } from './words/signs.ts'
 
 /**
  * What words outside lists say about blocks by number or place, as a word and a number or `nth`: `memory 2`, and
@@ -18,8 +19,11 @@ const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\
 // `between 1 and 5 words` is the length of an answer
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
+const KIN_AS_WRITTEN = wordsOf(classes.KIN!)
+  .map((noun) => (noun.endsWith('+') ? `${noun.slice(0, -1)}s?` : noun).replaceAll('_', '[ -]'))
+  .join('|')
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
-const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:documents?|docs?|sources?|passages?|results?|texts?|chunks?|files?|articles?|papers?|pages?|notes?|memor(?:y|ies)|records?|links?|e?mails?|references?|pdfs?|bullets?|snippets?|excerpts?|items?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
+const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${KIN_AS_WRITTEN}|e?mails?|items?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
 const AMOUNT = '(?![\\d%]|[.,]\\d)'
 const NUMBERED = new WordPattern(
   [

@@ -90,7 +90,10 @@ function workerFile(): string {
 
 const mostKeys = 1_024
 
-/** Backs off from texts that begin alike and never become a template: from 64 on, takes one in eight, from 512 on, in 64. */
+/**
+ * Backs off from texts that begin alike and never become a template: takes all of the first 64, then one in eight, and
+ * one in 64 after 512.
+ */
 export class OfferedTexts {
   /** Texts that begin alike. */
   readonly #counts = new LRUCache<string, number>({ max: mostKeys })

@@ -50,7 +50,7 @@ export const placeRules = {
 
   /** numbers in such a sentence show how to cite, unless it asks something */
   showing: 'SHOWING; citation+ !NUMBER',
-  /** asks for words of texts */
+  /** asks to quote or cite a text by its number */
   asked: '^ quote|cite from|what? the? TEXT? [? NUMBER',
   example: 'for example|instance; e . g; z . b; zum beispiel; 例如; example+ ..6 :',
 

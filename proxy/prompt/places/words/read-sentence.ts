@@ -86,7 +86,7 @@ function isAboutOrder(found: Found, isRule: boolean): boolean {
 /** What a sentence says. */
 export interface SentenceSigns {
   readonly said: readonly Sign[]
-  /** what counts together with other sentences: roles, that an example begins, and that words are asked for */
+  /** what counts together with other sentences: roles, that an example begins, and that a text is to be quoted or cited */
   readonly apart: readonly Kind[]
   /** what is called by a number or place */
   readonly remarks: readonly string[]
