@@ -2,7 +2,7 @@ import type { BlockSpan } from '#proxy/prompt/context-list.ts'
 import { cutLearntList } from '#proxy/templates/learner/cut-learnt-list.ts'
 import type { LearntTemplate } from '#proxy/templates/learner/learnt-template.ts'
 import { TemplateLearner } from '#proxy/templates/learner/template-learner.ts'
-import { keysOf } from '#proxy/templates/learner/text-keys.ts'
+import { keysOf, toPlace } from '#proxy/templates/learner/text-keys.ts'
 import { dress, type PromptTemplate } from './marked-templates.ts'
 import type { Retrieved } from './traces.ts'
 
@@ -20,6 +20,8 @@ export interface JudgedTemplate {
   readonly milliseconds: number
 }
 
+const place = toPlace({ tenant: '', api: 'chat', role: 'user', tool: '' }, false)
+
 /** Feeds a learner with prompts of one template in which nothing is found yet, and reverses what it then can cut. */
 export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemplate): JudgedTemplate {
   const learner = new TemplateLearner()
@@ -33,12 +35,12 @@ export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemp
     const own = items.map(dress)
     const text = render(own, question)
     if (learntAt !== undefined) requests++
-    const known = keysOf('user', text)
+    const known = keysOf(place, text)
       .map((key) => templates.get(key))
       .find((found) => found !== undefined)
     const found = known === undefined ? undefined : cutLearntList(text, known)?.blocks
     if (found === undefined) {
-      const learnt = learner.take('user', text)
+      const learnt = learner.take(place, { text, system: '', asked: undefined })?.template
       if (learnt !== undefined) {
         templates.set(learnt.key, learnt)
         learntAt ??= i + 1

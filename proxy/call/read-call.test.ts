@@ -23,7 +23,7 @@ const pipeline = {
   heavyTurns: new HeavyTurns(),
   models: { aliases: new Map(), isNeeded: false, targetOf: () => undefined, targetBehind: () => undefined },
   templates: new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false }),
-  learnt: new LearntTemplates(() => {}),
+  learnt: new LearntTemplates({ onSeen: () => {}, onFault: () => {} }),
 }
 const incoming = { headers: {} } as IncomingMessage
 

@@ -1,4 +1,4 @@
-import { type CertainFinder, type CertainList, type SearchedText, toLabels, toSpans } from '../prompt/certain-list.ts'
+import { type CertainFinder, type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
 import { overlap } from '../prompt/context-list.ts'
 import {
   type DeclaredLists,
@@ -6,7 +6,7 @@ import {
   type DeclaredTemplate,
   findDeclaredLists,
 } from '../templates/declared-templates.ts'
-import type { LearntFinder, LearntList } from '../templates/learner/learnt-templates.ts'
+import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 
 /** What is reported about the known chunks in a request. */
@@ -67,7 +67,7 @@ export class CertainLists {
     for (const list of others) if (!lists.some((one) => overlap(one, list))) lists.push(list)
     if (lists.length === 0 && text.marked.length === 0 && text.parts.length === 1) {
       const learnt = this.#findLearnt?.(text, text.whole)
-      if (learnt) lists.push(toCertain(learnt))
+      if (learnt) lists.push(learnt)
     }
     if (before === undefined) this.#count(known, declared)
     this.#found.set(name, { whole: text.whole, lists })
@@ -82,9 +82,4 @@ export class CertainLists {
     templateCounts.lists += declared.lists.length
     templateCounts.refused.push(...declared.refused)
   }
-}
-
-function toCertain({ list, key }: LearntList): CertainList {
-  const [spans, labels] = [toSpans(list), toLabels(list.blocks)]
-  return { ...list, certain: { by: 'learnt', learntKey: key, chunks: [], spans, labels } }
 }

@@ -15,6 +15,7 @@ import { decide } from '../reuse/decide.ts'
 import { askedText, type Decision } from '../reuse/decision.ts'
 import type { Candidate } from '../reuse/plan-route.ts'
 import type { DeclaredTemplate } from '../templates/declared-templates.ts'
+import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
 import { contentsOf } from './route-call.ts'
 
 export type Message = { role: string; content: unknown }
@@ -41,6 +42,8 @@ export class Sender {
   templates: readonly DeclaredTemplate[] = []
   /** what is known of how applications write their lists, if anything */
   known: KnownTemplates | undefined
+  /** finds lists that templates wrote which were learnt, if any were */
+  learnt: LearntFinder | undefined
   /** how its engine caches, if it says so */
   cacheConfig: Candidate['cacheConfig']
   /** how it reuses KV at any position, if it does */
@@ -63,7 +66,7 @@ export class Sender {
         wording: defaultWording,
         permit: options.permit,
         ...(this.known && { known: this.known }),
-        certain: new CertainLists(this.chunks.finderFor(tenant), this.templates),
+        certain: new CertainLists(this.chunks.finderFor(tenant), this.templates, this.learnt),
       },
       { candidates: [this.#candidateFor(tenant, options.user)], store: this.store, select: () => 0, now: () => 0 },
     )

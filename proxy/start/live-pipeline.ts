@@ -59,9 +59,12 @@ export class LivePipeline {
     const keys = (): ApiKeys => this.#keyStore.keys
     this.#settings = toSettings(config, keys(), readDeclaredTemplates(config.templates))
     this.#tenancy = toTenancy(config, keys())
-    const learnt = new LearntTemplates((error) => {
-      metrics.failOpen.inc({ reason: 'templates' })
-      log.error({ error }, 'the thread that learns templates was lost, with the texts it held')
+    const learnt = new LearntTemplates({
+      onSeen: (template) => templates.adopt(template),
+      onFault: (error) => {
+        metrics.failOpen.inc({ reason: 'templates' })
+        log.error({ error }, 'the thread that learns templates was lost, with the texts it held')
+      },
     })
     this.#shared = redis?.shareState(redis, { memory, chunks, templates, learnt, limits, keys, telemetry })
     this.pipeline = {

@@ -1,4 +1,5 @@
 import { commonEdges } from '#index/common-edges.ts'
+import { digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
@@ -16,7 +17,7 @@ const NAMED = /([:：=])[ \t]*[^\s"'…][^\n]*/g
 /** Describes where a list of two blocks or more stands. `system` is the text of the request's system prompt. */
 export function findListPlace(
   context: PromptContext,
-  { role, tool = '', texts: own }: PromptMessage,
+  { role, tool = '', texts: own }: Pick<PromptMessage, 'role' | 'tool' | 'texts'>,
   texts: readonly string[],
   { api, system }: { readonly api: string; readonly system: string },
 ): ListPlace {
@@ -34,13 +35,24 @@ export function findListPlace(
   }
 }
 
+/** Characters of a template's name. */
+export const nameLength = 12
+
+/** Names a template: tenants never share one. */
+export function nameTemplate(tenant: string, place: ListPlace): string {
+  const { api, role, tool, system, lead, gap, tail } = place
+  const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
+  // an argument that begins with a hyphen is an option to commands
+  return digest.replaceAll('-', 'x').replaceAll('_', 'y')
+}
+
 /** Digits count up, or are dates and amounts: none of them tells templates apart. */
 export function foldDigits(text: string): string {
   return text.replace(/\p{Nd}+/gu, '#')
 }
 
-/** Returns the first words of a text: its first sentence or line, if that is short. */
-function leadOf(text: string): string {
+/** Returns the first words of a text: its first sentence or line, if that is short. The lead of a lead is itself. */
+export function leadOf(text: string): string {
   const begun = text
     .slice(0, 2 * longestLead)
     .trimStart()

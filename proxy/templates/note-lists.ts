@@ -1,6 +1,7 @@
 import type { ScopeId } from '#index/context-block.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { TemplateBook } from './template-book.ts'
+import type { Sighting } from './traffic/traffic-evidence.ts'
 
 /** A list as it was found, and its order as it was sent. */
 interface SentList {
@@ -22,23 +23,31 @@ export function noteLists(
 ): void {
   const followed = new Set<string>()
   for (const { found, order, scope } of lists) {
-    const { template, slots, blocks, contents, certain } = found
+    const { template, slots, blocks, certain } = found
     if (template?.isFollowed) followed.add(template.id)
     if (template === undefined || template.isPast || texts === undefined) continue
     book.note(tenant, template, {
       front: scope,
       blocks,
-      contents,
       sizes: slots.map(({ start, end }) => end - start),
-      text: (place) => {
-        const { text, content } = slots[place]!
-        return texts[text]!.slice(content.start, content.end)
-      },
-      question: template.question,
+      ...toSighting(found, texts, template.question),
       foundBy: certain?.by ?? 'rules',
       learntKey: certain?.learntKey,
       moved: order.filter((from, place) => from !== place).length,
     })
   }
   for (const id of followed) book.noteFollowed(id)
+}
+
+/** Returns what a list that was found in these texts shows of its template. */
+export function toSighting(
+  { contents, slots }: Pick<PromptContext, 'contents' | 'slots'>,
+  texts: readonly string[],
+  question: string,
+): Sighting {
+  const textOf = (place: number): string => {
+    const { text, content } = slots[place]!
+    return texts[text]!.slice(content.start, content.end)
+  }
+  return { contents, text: textOf, question }
 }

@@ -1,12 +1,9 @@
 import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
-import { isOfSystem, wordsOutside } from '../prompt/places/mark-spoken-of.ts'
+import { isOfSystem, questionOf } from '../prompt/places/words-outside.ts'
 import { findListPlace } from './find-list-place.ts'
 import type { TemplateBook } from './template-book.ts'
-
-/** What is read of a question: its end, where the newest words are. */
-const longestQuestion = 2_000
 
 interface Permission {
   readonly tenant: string
@@ -23,12 +20,12 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
     if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
     const system = textOf(messages.find(isOfSystem), texts)
     const asking = messages.findLast(({ message }) => message.role === 'user')
-    const asked = asking && wordsOutside(asking, texts).slice(-longestQuestion)
+    const asked = asking && questionOf(asking, texts)
     const lastAnswer = messages.findLastIndex(({ message }) => message.role === 'assistant')
     return messages.map((laidOut, at) => {
       const { message, contexts, explicit, past } = laidOut
       if (explicit || !contexts.some(isJudged)) return laidOut
-      const question = asked ?? wordsOutside(laidOut, texts).slice(-longestQuestion)
+      const question = asked ?? questionOf(laidOut, texts)
       return {
         ...laidOut,
         contexts: contexts.map((context, i) => {

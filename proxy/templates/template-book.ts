@@ -3,10 +3,10 @@ import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
+import { nameTemplate } from './find-list-place.ts'
 import { KnownCuts, KnownEnds } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
 import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
-import { nameTemplate } from './template-record.ts'
 
 /** All templates, and those of one tenant: some 100 KB each at most. */
 const mostTemplates = 512
@@ -155,7 +155,7 @@ export class TemplateBook {
     return forgotten
   }
 
-  /** Takes over what another proxy, or this one before it was restarted, knows of a template, if that is more. */
+  /** Takes over what another proxy, this one before it was restarted, or the learner knows of a template, if that is more. */
   adopt(template: Template): void {
     const known = this.#templates.peek(template.id)
     if (known === undefined || known.requests < template.requests) this.#add(template)

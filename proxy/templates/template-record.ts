@@ -1,6 +1,6 @@
 import { isCount, isObject, tryObject } from '#engine-adapters/json-object.ts'
-import { digestOf } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
+import { nameLength } from './find-list-place.ts'
 import { isLearntTemplate, type LearntTemplate } from './learner/learnt-template.ts'
 import { isOfTenant } from './learner/learnt-templates.ts'
 import { Proof } from './proof/proof.ts'
@@ -50,16 +50,7 @@ function isPlace(value: unknown): value is ListPlace {
   return isObject(value) && placeNames.every((name) => isName(value[name]))
 }
 
-const length = 12
-const ID = new RegExp(`^[A-Za-z0-9]{${length}}$`)
-
-/** Names a template: tenants never share one. */
-export function nameTemplate(tenant: string, place: ListPlace): string {
-  const { api, role, tool, system, lead, gap, tail } = place
-  const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, length)
-  // an argument that begins with a hyphen is an option to commands
-  return digest.replaceAll('-', 'x').replaceAll('_', 'y')
-}
+const ID = new RegExp(`^[A-Za-z0-9]{${nameLength}}$`)
 
 /** Returns whether a value can be the name of a template. */
 export function isTemplateId(value: unknown): value is string {

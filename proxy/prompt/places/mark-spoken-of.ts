@@ -1,12 +1,12 @@
 import { groupBy } from '#index/group-by.ts'
 import type { PromptMessage } from '../body/prompt.ts'
-import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
-import { outsideBlocks } from '../borders/list-closings.ts'
+import { type ContextSlot, type PromptContext, placeLabels } from '../body/prompt-context.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
 import { namesItself, ownWords } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
+import { isOfSystem, wordsOutside } from './words-outside.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -235,11 +235,6 @@ function holdsNames({ slots }: PromptContext, texts: readonly string[]): boolean
   })
 }
 
-/** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
-export function isOfSystem({ message: { role } }: Found): boolean {
-  return role === 'system' || role === 'developer'
-}
-
 function isOpen({ contexts, past }: Found): boolean {
   return contexts.some((context, place) => past[place] === undefined && isMovable(context))
 }
@@ -268,25 +263,4 @@ function findBound(
 
 function isMovable({ slots, isResult }: PromptContext): boolean {
   return !isResult && slots.length > 1
-}
-
-/**
- * Returns the text of a message outside its blocks. What a template has between two blocks is markup, and says nothing of
- * them.
- */
-export function wordsOutside(
-  { message, contexts }: Pick<Found, 'message' | 'contexts'>,
-  texts: readonly string[],
-): string {
-  const slots = slotsByText(contexts)
-  const joined = new Set(contexts.flatMap((context) => (isOfTemplate(context) ? context.slots.slice(1) : [])))
-  const pieces = message.texts.flatMap((place) => {
-    const own = (slots.get(place) ?? []).map(({ slot }) => slot)
-    return outsideBlocks(texts[place]!, own).map((piece, i) => (joined.has(own[i]!) ? '' : piece))
-  })
-  return pieces.join('\n\n')
-}
-
-function isOfTemplate({ certain }: PromptContext): boolean {
-  return certain?.by === 'learnt' || certain?.by === 'template'
 }

@@ -1,6 +1,6 @@
 import { commonStart } from '#index/common-edges.ts'
 import type { Span } from '../../common/json/json-spans.ts'
-import { labelPrefixOf } from '../../prompt/certain-list.ts'
+import { type CertainList, labelPrefixOf, toLabels, toSpans } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
 import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
@@ -16,7 +16,14 @@ const CLOSING = /^\s*(?:<\/[\w:.-]{1,60}>)?/
  * Cuts a text at the borders of a template. Undefined if anything is not as the template has it, if there are fewer than
  * two documents, or if they are numbered such that citations cannot be mapped. Takes linear time.
  */
-export function cutLearntList(text: string, template: LearntTemplate): ContextList | undefined {
+export function cutLearntList(text: string, template: LearntTemplate): CertainList | undefined {
+  const list = cut(text, template)
+  if (list === undefined) return undefined
+  const borders = { chunks: [], spans: toSpans(list), labels: toLabels(list.blocks) }
+  return { ...list, certain: { by: 'learnt', learntKey: template.key, ...borders } }
+}
+
+function cut(text: string, template: LearntTemplate): ContextList | undefined {
   const list = findDocuments(text, template)
   if (list === undefined) return undefined
   const blocks = list.documents.map(({ start, end }): BlockSpan => {

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BlockSpan } from '../../prompt/context-list.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
-import { promptsOf } from './learner-texts.fixture.ts'
+import { learnTemplate } from './learn-template.ts'
+import { place, promptsOf, toUnknown } from './learner-texts.fixture.ts'
 import type { LearntTemplate } from './learnt-template.ts'
 import { TemplateLearner } from './template-learner.ts'
 import { keysOf } from './text-keys.ts'
@@ -20,13 +21,23 @@ const renders: Record<string, Render> = {
     `Qua dro vex nam.\n${documents.map((text) => JSON.stringify({ zeki: text, mura: text.length })).join('\n')}\nTrifer: ${question}`,
 }
 
-function learn(render: Render, seed = 1): { template: LearntTemplate; later: ReturnType<typeof promptsOf> } {
+interface Lesson {
+  readonly template: LearntTemplate
+  readonly later: ReturnType<typeof promptsOf>
+}
+
+function learn(render: Render, seed = 1): Lesson {
+  const { template, later } = tryToLearn(render, seed)
+  expect(template).toBeDefined()
+  return { template: template!, later }
+}
+
+function tryToLearn(render: Render, seed = 1): { template: LearntTemplate | undefined; later: Lesson['later'] } {
   const learner = new TemplateLearner()
   const prompts = promptsOf(60, render, { seed })
   let template: LearntTemplate | undefined
-  for (const { text } of prompts.slice(0, 40)) template = learner.take('user', text) ?? template
-  expect(template).toBeDefined()
-  return { template: template!, later: prompts.slice(40) }
+  for (const { text } of prompts.slice(0, 40)) template = learner.take(place, toUnknown(text))?.template ?? template
+  return { template, later: prompts.slice(40) }
 }
 
 function cut(text: string, template: LearntTemplate): readonly BlockSpan[] | undefined {
@@ -54,7 +65,7 @@ describe.each(Object.entries(renders))('%s', (_, render) => {
     const { template, later } = learn(render)
     let cuts = 0
     for (const { documents, question, text } of later) {
-      expect(keysOf('user', text)).toContain(template.key)
+      expect(keysOf(place, text)).toContain(template.key)
       const blocks = cut(text, template)
       if (blocks === undefined) continue
       cuts++
@@ -93,11 +104,9 @@ test('labels are the numbers of the documents', () => {
 
 describe('what is not cut', () => {
   test('numbers before and behind each document: words of ours would have no place', () => {
-    const { template, later } = learn(
-      (documents, question) =>
-        `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`,
-    )
-    expect(later.map(({ text }) => cut(text, template))).toEqual(later.map(() => undefined))
+    const around: Render = (documents, question) =>
+      `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`
+    expect(tryToLearn(around).template).toBeUndefined()
   })
 
   const render = renders['numbers in brackets']!
@@ -151,7 +160,7 @@ describe('what is not cut', () => {
 describe('what is not learnt', () => {
   const learnAll = (texts: readonly string[]): LearntTemplate[] => {
     const learner = new TemplateLearner()
-    return texts.flatMap((text) => learner.take('user', text) ?? [])
+    return texts.flatMap((text) => learner.take(place, toUnknown(text))?.template ?? [])
   }
 
   test('documents that never come again', () => {
@@ -183,13 +192,13 @@ test('what many applications send is forgotten, those of longest ago first, and 
   const learner = new TemplateLearner()
   let most = 0
   for (let i = 0; i < 3_000; i++) {
-    learner.take(`place ${i % 200}`, `${i} ${'x'.repeat(5_000)}`)
+    learner.take(`place ${i % 200}`, toUnknown(`${i} ${'x'.repeat(5_000)}`))
     most = Math.max(most, learner.characters)
   }
   expect(most).toBeGreaterThan(300_000)
   expect(most).toBeLessThanOrEqual(1_000_000)
-  const learnt = promptsOf(40, renders.elements!).map(({ text }) => learner.take('user', text))
-  expect(learnt.some((template) => template !== undefined)).toBe(true)
+  const learnt = promptsOf(40, renders.elements!).map(({ text }) => learner.take(place, toUnknown(text)))
+  expect(learnt.some((one) => one !== undefined)).toBe(true)
 })
 
 describe('what an attacker or another document may hold', () => {
@@ -199,7 +208,7 @@ describe('what an attacker or another document may hold', () => {
   test('a text that holds the mark of numbers is neither learnt from nor cut', () => {
     const learner = new TemplateLearner()
     const texts = promptsOf(40, renders.elements!).map((prompt) => prompt.text.replaceAll('<zeki>', '<zeki>\0'))
-    expect(texts.map((own) => learner.take('user', own))).toEqual(texts.map(() => undefined))
+    expect(texts.map((own) => learner.take(place, toUnknown(own)))).toEqual(texts.map(() => undefined))
     expect(cut(text, template)).toBeDefined()
     expect(cut(text.replace('Trifer: ', 'Trifer: \0'), template)).toBeUndefined()
   })
@@ -238,18 +247,16 @@ describe('what an attacker or another document may hold', () => {
       (own, asked) =>
         `Qua dro vex nam.\n\n${own.map((one, i) => `${form(i + 1)} ${one}`).join('\n\n')}\n\nTrifer: ${asked}`
     for (const form of [(n: number) => `<<${n}>>`, (n: number) => `|${n}|`, (n: number) => `{${n}}`]) {
-      const learnt = learn(numbered(form))
-      expect(learnt.later.map((one) => cut(one.text, learnt.template))).toEqual(learnt.later.map(() => undefined))
+      expect(tryToLearn(numbered(form)).template).toBeUndefined()
     }
     const learnt = learn(numbered((n) => `Document ${n}:`))
     expect(learnt.later.filter((one) => cut(one.text, learnt.template)).length).toBeGreaterThan(10)
   })
 
   test('numbers that stand behind their documents', () => {
-    const learnt = learn(
-      (own, asked) => `Qua dro vex nam.\n${own.map((one, i) => `${one} [${i + 1}]`).join('\n')}\nTrifer: ${asked}`,
-    )
-    expect(learnt.later.map((one) => cut(one.text, learnt.template))).toEqual(learnt.later.map(() => undefined))
+    const behind: Render = (own, asked) =>
+      `Qua dro vex nam.\n${own.map((one, i) => `${one} [${i + 1}]`).join('\n')}\nTrifer: ${asked}`
+    expect(tryToLearn(behind).template).toBeUndefined()
   })
 
   test('a separator in the question moves nothing of it', () => {
@@ -264,8 +271,8 @@ describe('what an attacker or another document may hold', () => {
     const faces = ['😀', '😁', '🔵', '🔴']
     const render: Render = (own, asked) =>
       `Qua dro vex nam.\n${own.map((one) => `== ${faces[one.length % 4]} ${one}${faces[one.length % 3]}`).join('\n')}\nTrifer: ${asked}`
-    const learner = new TemplateLearner()
-    const learnt = promptsOf(60, render).flatMap((prompt) => learner.take('user', prompt.text) ?? [])
+    const texts = promptsOf(60, render).map(({ text }) => text)
+    const learnt = [20, 30, 40, 60].flatMap((count) => learnTemplate('key', texts.slice(0, count)) ?? [])
     expect(learnt.length).toBeGreaterThan(0)
     for (const { gap, open, end } of learnt)
       for (const one of [gap.pattern, open?.text ?? '', end?.text ?? '']) expect(one.isWellFormed()).toBe(true)
@@ -274,7 +281,7 @@ describe('what an attacker or another document may hold', () => {
   test('what one place has sent is no repetition at another', () => {
     const learner = new TemplateLearner()
     const own = promptsOf(40, renders.elements!).map((prompt) => prompt.text)
-    for (const one of own) learner.take('of another tenant', one)
-    expect(own.some((one) => learner.take('user', one) !== undefined)).toBe(true)
+    for (const one of own) learner.take('of another tenant', toUnknown(one))
+    expect(own.some((one) => learner.take(place, toUnknown(one)) !== undefined)).toBe(true)
   })
 })

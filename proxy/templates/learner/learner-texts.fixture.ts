@@ -1,3 +1,13 @@
+import type { UnknownText } from './seen-lists.ts'
+import { toPlace } from './text-keys.ts'
+
+/** Where these prompts stand. */
+export const place: string = toPlace({ tenant: 'one', api: 'chat', role: 'user', tool: '' }, false)
+
+export function toUnknown(text: string): UnknownText {
+  return { text, system: '', asked: undefined }
+}
+
 /** Prompts over the same few documents, as an application sends them. */
 export function promptsOf(
   count: number,

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { cutLearntList } from './cut-learnt-list.ts'
-import { promptsOf } from './learner-texts.fixture.ts'
+import { place, promptsOf, toUnknown } from './learner-texts.fixture.ts'
 import { LearnerThread } from './learner-thread.ts'
-import type { LearntTemplate } from './learnt-template.ts'
+import type { Learnt } from './template-learner.ts'
 
 const prompts = promptsOf(
   60,
@@ -14,30 +14,31 @@ afterEach(() => thread?.close())
 
 test('learns in a thread what was offered to it', async () => {
   const faults: unknown[] = []
-  const learnt = new Promise<LearntTemplate>((resolve) => {
+  const learnt = new Promise<Learnt>((resolve) => {
     thread = new LearnerThread({ onLearnt: resolve, onFault: (cause) => faults.push(cause) })
   })
   const offering = (async () => {
     for (const { text } of prompts.slice(0, 40))
-      while (!thread!.offer('user', text)) await new Promise((resolve) => setTimeout(resolve, 20))
+      while (!thread!.offer(place, toUnknown(text))) await new Promise((resolve) => setTimeout(resolve, 20))
   })()
-  const template = await learnt
+  const { template, seen } = await learnt
   expect(cutLearntList(prompts[50]!.text, template)?.blocks.length).toBeGreaterThanOrEqual(7)
+  expect(seen.reduce((sum, { lists }) => sum + lists, 0)).toBeGreaterThan(5)
   await offering
   expect(faults).toEqual([])
 })
 
 test('takes no text that cannot become a template', () => {
   thread = new LearnerThread({ onLearnt: () => {}, onFault: () => {} })
-  expect(thread.offer('system', 'Answer from the documents.')).toBe(false)
-  expect(thread.offer('user', 'x'.repeat(400_001))).toBe(false)
+  expect(thread.offer(place, toUnknown('Answer from the documents.'))).toBe(false)
+  expect(thread.offer(place, toUnknown('x'.repeat(400_001)))).toBe(false)
 })
 
 test('takes no more than can wait, and nothing once it is closed', async () => {
   thread = new LearnerThread({ onLearnt: () => {}, onFault: () => {} })
-  const taken = prompts.filter(({ text }) => thread!.offer('user', text)).length
+  const taken = prompts.filter(({ text }) => thread!.offer(place, toUnknown(text))).length
   expect(taken).toBe(16)
-  expect(thread.offer('user', 'x'.repeat(2_000_001))).toBe(false)
+  expect(thread.offer(place, toUnknown('x'.repeat(2_000_001)))).toBe(false)
   await thread.close()
-  expect(thread.offer('user', prompts[20]!.text)).toBe(false)
+  expect(thread.offer(place, toUnknown(prompts[20]!.text))).toBe(false)
 })

@@ -1,7 +1,8 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import type { LearntTemplate } from './learnt-template.ts'
+import { lengthOf, type UnknownText } from './seen-lists.ts'
+import type { Learnt } from './template-learner.ts'
 import { canTeach, keysOf } from './text-keys.ts'
 
 /** What waits for the thread, in texts and in UTF-16 units; more is not taken. */
@@ -10,7 +11,7 @@ const most = { texts: 16, characters: 2_000_000, restarts: 3 } as const
 const longestTryMilliseconds = 60_000
 
 interface ThreadEvents {
-  onLearnt: (template: LearntTemplate) => void
+  onLearnt: (learnt: Learnt) => void
   /** The thread was lost, with what it knew; it is started again a few times. */
   onFault: (cause: unknown) => void
 }
@@ -34,14 +35,15 @@ export class LearnerThread {
   }
 
   /** Offers a text in which nothing was found. Returns whether it was taken: the first one starts the thread. `place` says where it stands, as in `keysOf`. */
-  offer(place: string, text: string): boolean {
-    if (this.#closed || this.#texts >= most.texts || this.#characters + text.length > most.characters) return false
+  offer(place: string, unknown: UnknownText): boolean {
+    const [{ text }, length] = [unknown, lengthOf(unknown)]
+    if (this.#closed || this.#texts >= most.texts || this.#characters + length > most.characters) return false
     if (!canTeach(text) || !this.#offered.isDue(place, text)) return false
     this.#worker ??= this.#start()
     if (this.#worker === undefined) return false
     if (this.#texts++ === 0) this.#watch.refresh()
-    this.#characters += text.length
-    this.#worker.postMessage({ place, text })
+    this.#characters += length
+    this.#worker.postMessage({ place, unknown })
     return true
   }
 
@@ -60,13 +62,13 @@ export class LearnerThread {
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     })
     let fault: unknown
-    worker.on('message', ({ length, template }: { length: number; template: LearntTemplate | undefined }) => {
+    worker.on('message', ({ length, learnt }: { length: number; learnt: Learnt | undefined }) => {
       this.#texts--
       this.#characters -= length
       this.#watch.refresh()
-      if (template === undefined || this.#closed) return
+      if (learnt === undefined || this.#closed) return
       this.#offered.forget()
-      this.#events.onLearnt(template)
+      this.#events.onLearnt(learnt)
     })
     worker.on('error', (cause) => {
       fault = cause

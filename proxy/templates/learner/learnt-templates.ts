@@ -1,13 +1,19 @@
 import { LRUCache } from 'lru-cache'
-import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptMessage, PromptSet } from '../../prompt/body/prompt.ts'
 import type { PromptContext } from '../../prompt/body/prompt-context.ts'
+import type { CertainList } from '../../prompt/certain-list.ts'
 import type { ContextList } from '../../prompt/context-list.ts'
 import { judgeTask } from '../../prompt/places/judge-words.ts'
+import { isOfSystem, questionOf } from '../../prompt/places/words-outside.ts'
+import { leadOf } from '../find-list-place.ts'
+import { Template } from '../template.ts'
+import { TrafficEvidence } from '../traffic/traffic-evidence.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
 import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
-import { keysOf } from './text-keys.ts'
+import type { SeenLists, UnknownText } from './seen-lists.ts'
+import type { Learnt } from './template-learner.ts'
+import { keysOf, readPlace, toPlace } from './text-keys.ts'
 
 const mostTemplates = 512
 /** Texts of one request that are learnt from. */
@@ -23,14 +29,13 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
   readonly tool?: string | undefined
 }
 
-/** A list, and the key of the template that wrote it. */
-export interface LearntList {
-  readonly list: ContextList
-  readonly key: string
+/** A message in which nothing was found. */
+interface UnknownMessage extends UnknownText {
+  readonly message: PromptMessage
 }
 
 /** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
-export type LearntFinder = (message: Place, whole: string) => LearntList | undefined
+export type LearntFinder = (message: Place, whole: string) => CertainList | undefined
 
 /**
  * Templates whose borders no rule knows: learnt in a thread from texts in which nothing was found, once their documents
@@ -41,10 +46,14 @@ export class LearntTemplates {
   readonly #adopted = new LRUCache<string, LearntTemplate>({ max: mostTemplates })
   readonly #thread: LearnerThread
 
-  /** `onFault`: the thread was lost, with what it was about to learn. */
-  constructor(onFault: (cause: unknown) => void) {
-    const onLearnt = (template: LearntTemplate): void => {
+  /**
+   * `onSeen`: what the lists of a template have shown before its borders were known. `onFault`: the thread was lost, with
+   * what it was about to learn.
+   */
+  constructor({ onSeen, onFault }: { onSeen: (template: Template) => void; onFault: (cause: unknown) => void }) {
+    const onLearnt = ({ template, seen }: Learnt): void => {
       this.#templates.set(template.key, template)
+      for (const own of seen) onSeen(toTemplate(own, template))
     }
     this.#thread = new LearnerThread({ onLearnt, onFault })
   }
@@ -55,7 +64,7 @@ export class LearntTemplates {
       for (const key of keysOf(placeOf(sender, message), whole)) {
         const template = this.#templates.get(key) ?? this.#adopted.get(key)
         const list = template && cutLearntList(whole, template)
-        if (list) return isForbidden(whole, list) ? undefined : { list, key }
+        if (list) return isForbidden(whole, list) ? undefined : list
       }
       return undefined
     }
@@ -71,8 +80,9 @@ export class LearntTemplates {
   }
 
   /** Offers messages in which nothing was found, the newest of them, to be learnt from. */
-  offer(sender: Sender, messages: readonly { readonly message: Place; readonly text: string }[]): void {
-    for (const { message, text } of messages.slice(-mostOffered)) this.#thread.offer(placeOf(sender, message), text)
+  offer(sender: Sender, messages: readonly UnknownMessage[]): void {
+    for (const { message, ...unknown } of messages.slice(-mostOffered))
+      this.#thread.offer(placeOf(sender, message), unknown)
   }
 
   async close(): Promise<void> {
@@ -86,27 +96,42 @@ function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
 
 /** Whether a template is of texts that a tenant sent. */
 export function isOfTenant({ key }: LearntTemplate, tenant: string): boolean {
-  const place = tryJson(String((tryJson(key) as unknown[] | undefined)?.[0]))
-  return Array.isArray(place) && place[0] === tenant
+  return readPlace(key)?.tenant === tenant
 }
 
-function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {
-  return JSON.stringify([tenant, api, role, tool, isRendered])
+function placeOf(sender: Sender, { role, tool = '', isRendered = false }: Place): string {
+  return toPlace({ ...sender, role, tool }, isRendered)
+}
+
+function toTemplate({ tenant, id, lists, blocks, traffic }: SeenLists, { key }: LearntTemplate): Template {
+  const known = { foundBy: 'learnt', learntKey: key, requests: lists, blocks }
+  const evidence = TrafficEvidence.fromRecord(traffic)
+  return Object.assign(new Template(tenant, id), known, evidence && { traffic: evidence })
 }
 
 /** Returns the messages since the last answer, each of one text, in which nothing was found. */
 export function unknownMessages(
   { prompts }: PromptSet,
   texts: readonly string[],
-  contexts: readonly Pick<PromptContext, 'slots' | 'isResult'>[],
-): { readonly message: PromptMessage; readonly text: string }[] {
-  const lists = contexts.filter(({ isResult }) => !isResult)
-  const known = new Set(lists.flatMap(({ slots }) => slots.map(({ text }) => text)))
-  return prompts.flatMap(({ messages }) =>
-    messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).flatMap((message) => {
+  contexts: readonly PromptContext[],
+): UnknownMessage[] {
+  const known = new Set(contexts.flatMap(({ slots, isResult }) => (isResult ? [] : slots.map(({ text }) => text))))
+  return prompts.flatMap(({ messages }) => {
+    const [rules] = messages.find((message) => isOfSystem({ message }))?.texts ?? []
+    const system = rules === undefined ? '' : leadOf(texts[rules]!)
+    const asking = messages.findLast(({ role }) => role === 'user')
+    return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).flatMap((message) => {
       const [text, ...others] = message.texts
       if (text === undefined || others.length > 0 || known.has(text) || message.role === 'documents') return []
-      return [{ message, text: texts[text]! }]
-    }),
-  )
+      const asked = asking && asking !== message ? questionOf(withContexts(asking, contexts), texts) : undefined
+      return [{ message, text: texts[text]!, system, asked }]
+    })
+  })
+}
+
+function withContexts(
+  message: PromptMessage,
+  contexts: readonly PromptContext[],
+): { message: PromptMessage; contexts: PromptContext[] } {
+  return { message, contexts: contexts.filter(({ slots: [first] }) => message.texts.includes(first!.text)) }
 }

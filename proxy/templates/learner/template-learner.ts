@@ -2,10 +2,17 @@ import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { learnTemplate } from './learn-template.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
+import { lengthOf, type SeenLists, seeLists, type UnknownText } from './seen-lists.ts'
 import { canTeach, KeyChooser } from './text-keys.ts'
 
+/** A template that was learnt, and what it shows of the texts that it was learnt from. */
+export interface Learnt {
+  readonly template: LearntTemplate
+  readonly seen: readonly SeenLists[]
+}
+
 interface Application {
-  readonly texts: string[]
+  readonly texts: UnknownText[]
   /** Texts taken, and how many of them before it is tried again. */
   taken: number
   next: number
@@ -16,6 +23,8 @@ const most = { applications: 64, texts: 48, characters: 1_000_000, recent: 1_024
 /** An application is tried after so many texts, and then each time there are a third more. */
 const firstTry = 6
 const growth = 1.34
+/** A template that cuts fewer of the texts it was learnt from is none. */
+const fewestCut = 3
 
 /** Learns templates from texts in which nothing was found. Deterministic; keeps 2 MB of texts at most. */
 export class TemplateLearner {
@@ -26,30 +35,36 @@ export class TemplateLearner {
   #characters = 0
 
   /**
-   * Takes a text: the content of a message, for example. `place` says where it stands: API, role, tool. Returns a template
+   * Takes a text: the content of a message, for example. `place` says where it stands (`toPlace`). Returns a template
    * when one was learnt. A text that was taken before is no evidence.
    */
-  take(place: string, text: string): LearntTemplate | undefined {
+  take(place: string, unknown: UnknownText): Learnt | undefined {
+    const { text } = unknown
     if (!canTeach(text) || this.#isRepeated(place, text)) return undefined
     // the most exact one counts
     return this.#keys
       .choose(place, text)
-      .map((key) => this.#add(key, text))
-      .find((template) => template !== undefined)
+      .map((key) => this.#add(key, unknown))
+      .find((learnt) => learnt !== undefined)
   }
 
-  #add(key: string, text: string): LearntTemplate | undefined {
+  #add(key: string, unknown: UnknownText): Learnt | undefined {
     const application = this.#applications.get(key) ?? { texts: [], taken: 0, next: firstTry }
     this.#applications.delete(key)
     this.#applications.set(key, application)
-    application.texts.push(text)
+    application.texts.push(unknown)
     application.taken++
-    this.#characters += text.length
+    this.#characters += lengthOf(unknown)
     if (application.texts.length > most.texts) this.#dropOldest(application.texts)
     this.#shrink()
     if (application.taken < application.next) return undefined
     application.next = Math.max(application.taken + 1, Math.ceil(application.taken * growth))
-    return learnTemplate(key, application.texts)
+    const template = learnTemplate(
+      key,
+      application.texts.map(({ text }) => text),
+    )
+    const seen = template ? seeLists(template, application.texts) : []
+    return template && seen.reduce((sum, { lists }) => sum + lists, 0) >= fewestCut ? { template, seen } : undefined
   }
 
   /** UTF-16 units of the texts kept. */
@@ -64,8 +79,8 @@ export class TemplateLearner {
     return false
   }
 
-  #dropOldest(texts: string[]): void {
-    this.#characters -= texts.shift()!.length
+  #dropOldest(texts: UnknownText[]): void {
+    this.#characters -= lengthOf(texts.shift()!)
   }
 
   /** Texts of the application that was fed longest ago go first. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import { foldNumbers, number } from './learnt-template.ts'
 
 const [shortestText, longestText] = [200, 400_000]
@@ -6,6 +7,27 @@ const [shortestText, longestText] = [200, 400_000]
 /** Whether a text may become a template: others are neither offered nor taken. */
 export function canTeach(text: string): boolean {
   return text.length >= shortestText && text.length <= longestText && !text.includes(number)
+}
+
+/** Where a text stands: who sends it, to which API, and who speaks in it. */
+export interface TextPlace {
+  readonly tenant: string
+  readonly api: string
+  readonly role: string
+  readonly tool: string
+}
+
+/** Writes a place. Prompts that the client rendered are apart. */
+export function toPlace({ tenant, api, role, tool }: TextPlace, isRendered: boolean): string {
+  return JSON.stringify([tenant, api, role, tool, isRendered])
+}
+
+/** Reads the place of the texts that a key is of; undefined if there is none, since others may have written it. */
+export function readPlace(key: string): TextPlace | undefined {
+  const place = tryJson(String((tryJson(key) as unknown[] | undefined)?.[0]))
+  if (!Array.isArray(place) || !place.slice(0, 4).every((part) => typeof part === 'string')) return undefined
+  const [tenant, api, role, tool] = place
+  return { tenant, api, role, tool }
 }
 
 /** Lengths of a text's beginning that may tell applications apart, longest first. */
