@@ -3,7 +3,6 @@ import type { Span } from '../../common/json/json-spans.ts'
 import { type CertainList, labelPrefixOf, toLabels, toSpans } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
-import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
 import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
 import { type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 
@@ -138,7 +137,8 @@ function addLabels(
   // only these are mapped back in answers
   const isMapped =
     (front.endsWith('[') && back.startsWith(']')) ||
-    isLabelNoun(labelPrefixOf(front, 0, front.length).replace(/[ _#:.-]+$/, ''))
+    (front.endsWith('(') && back.startsWith(')')) ||
+    labelPrefixOf(front, 0, front.length) !== ''
   const isCounting = labelled.every(
     (own, i) => own.isApart && own.front === front && own.back === back && own.digits === `${Number(digits) + i}`,
   )

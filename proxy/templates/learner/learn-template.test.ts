@@ -249,8 +249,11 @@ describe('what an attacker or another document may hold', () => {
     for (const form of [(n: number) => `<<${n}>>`, (n: number) => `|${n}|`, (n: number) => `{${n}}`]) {
       expect(tryToLearn(numbered(form)).template).toBeUndefined()
     }
-    const learnt = learn(numbered((n) => `Document ${n}:`))
-    expect(learnt.later.filter((one) => cut(one.text, learnt.template)).length).toBeGreaterThan(10)
+    // any word is mapped back with its number, and so are numbers in parentheses
+    for (const form of [(n: number) => `Document ${n}:`, (n: number) => `~~ Zeki ${n} ~~\n`, (n: number) => `(${n})`]) {
+      const learnt = learn(numbered(form))
+      expect(learnt.later.filter((one) => cut(one.text, learnt.template)).length).toBeGreaterThan(10)
+    }
   })
 
   test('numbers that stand behind their documents', () => {
