@@ -8,6 +8,8 @@ import { type LearntTemplate, number, type TemplateEnd } from './learnt-template
 
 /** Share of the separators found that must be those of the list; others stand in the text around it. */
 const leastInList = 0.6
+/** A number in an attribute, by which a block is called like by one in brackets. */
+const ATTRIBUTE = /^<[A-Za-z]{1,20}\s[^<>]{0,200}=["']$/
 /** What may close a block in front of the next block's number; words of ours go behind it. */
 const CLOSING = /^\s*(?:<\/[\w:.-]{1,60}>)?/
 
@@ -63,6 +65,9 @@ function findDocuments(text: string, template: LearntTemplate): Documents | unde
   const starts = [...(first === undefined ? [] : [first]), ...gaps.map((one) => one.end)]
   const ends = [...gaps.slice(first === undefined ? 1 : 0).map((one) => one.start), last]
   const documents = starts.map((start, i) => ({ start, end: ends[i]! }))
+  // where the separator also stands before the first document, or behind the last
+  if (documents[0]!.end === first) documents.shift()
+  if (documents.at(-1)?.start === last) documents.pop()
   return documents.every(({ start, end }) => start < end) ? { documents, gaps } : undefined
 }
 
@@ -121,26 +126,32 @@ function addLabels(
     const behind = blocks[0]!.start - rest!.length
     counted.unshift({ from: 0, place: { start: behind - digits.length, end: behind } })
   }
-  const labelled = counted.map(({ from, place }, i) => {
+  const lines = counted.map(({ from, place }) => {
     // a closing in front of the number belongs to the document before it; a number that begins no line may be that one's
     const closed = from + CLOSING.exec(text.slice(from, place.start))![0].length
     const start = Math.max(closed, text.lastIndexOf('\n', place.start - 1) + 1)
-    return {
-      block: { ...blocks[i]!, start, label: place },
-      isApart: from === 0 || (text.slice(closed, start).trim() === '' && /[\n>]/.test(text.slice(from, start))),
-      front: text.slice(start, place.start),
-      digits: text.slice(place.start, place.end),
-      back: text.slice(place.end, blocks[i]!.start),
-    }
+    const isApart = from === 0 || (text.slice(closed, start).trim() === '' && /[\n>]/.test(text.slice(from, start)))
+    return { isApart, start, place, front: text.slice(start, place.start) }
   })
-  const [{ front, digits, back }] = labelled as [(typeof labelled)[number]]
+  const { front } = lines[1]!
+  // what stands in front of the list may be on the line of its first label
+  if (lines[0]!.front.endsWith(front)) lines[0] = { ...lines[0]!, start: lines[0]!.place.start - front.length, front }
+  const backs = lines.map(({ place }, i) => text.slice(place.end, blocks[i]!.start))
+  const [back] = backs as [string]
+  const first = Number(text.slice(lines[0]!.place.start, lines[0]!.place.end))
   // only these are mapped back in answers
   const isMapped =
     (front.endsWith('[') && back.startsWith(']')) ||
     (front.endsWith('(') && back.startsWith(')')) ||
+    (ATTRIBUTE.test(front) && back.startsWith(front.at(-1)!)) ||
     labelPrefixOf(front, 0, front.length) !== ''
-  const isCounting = labelled.every(
-    (own, i) => own.isApart && own.front === front && own.back === back && own.digits === `${Number(digits) + i}`,
+  const isCounting = lines.every(
+    (own, i) =>
+      own.isApart &&
+      own.front === front &&
+      backs[i] === back &&
+      text.slice(own.place.start, own.place.end) === `${first + i}`,
   )
-  return isMapped && isCounting && Number(digits) <= 1 ? labelled.map(({ block }) => block) : undefined
+  if (!isMapped || !isCounting || first > 1) return undefined
+  return lines.map(({ start, place }, i) => ({ ...blocks[i]!, start, label: place }))
 }

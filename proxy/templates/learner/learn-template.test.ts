@@ -17,6 +17,14 @@ const renders: Record<string, Render> = {
     `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}\n\nTrifer: ${question}`,
   'the question first': (documents, question) =>
     `${question}\n=====\n${documents.map((text) => `Zeki: ${text}\nMura: http://x.y`).join('\n\n')}\n=====\nTrifer:`,
+  'numbers in attributes': (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text, i) => `<zeki mura="${i + 1}">\n${text}\n</zeki>`).join('\n')}\n\nTrifer: ${question}`,
+  'numbered by a word, the first behind other words': (documents, question) =>
+    `Qua dro vex nam. ${documents.map((text, i) => `~~ Zeki ${i + 1} ~~\n${text}`).join('\n')}\n\nTrifer: ${question}`,
+  'the same in front of each, also of the first': (documents, question) =>
+    `${documents.map((text) => `\nzeki= ${text}`).join('')}\n\nTrifer: ${question}`,
+  'the same behind each, also behind the last': (documents, question) =>
+    `Qua dro vex nam:\n${documents.map((text) => `${text}\n-- zeki;\n`).join('')}Trifer: ${question}`,
   'JSON, a line each': (documents, question) =>
     `Qua dro vex nam.\n${documents.map((text) => JSON.stringify({ zeki: text, mura: text.length })).join('\n')}\nTrifer: ${question}`,
 }

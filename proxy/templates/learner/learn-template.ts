@@ -121,25 +121,28 @@ const hint = 24
 
 /**
  * What stands before the first document, or behind the last: what is left there of texts that begin or end with a document
- * known from the middle of others.
+ * known from the middle of others. Where none does, the separator may stand before the first as well, or behind the last.
  */
-function learnEnd({ lists, seen }: JudgedGap, side: 'open' | 'end'): TemplateEnd | undefined {
+function learnEnd({ gap, lists, seen }: JudgedGap, side: 'open' | 'end'): TemplateEnd | undefined {
   const isOpen = side === 'open'
+  const outers = lists.map(({ text, gaps }) => (isOpen ? text.slice(0, gaps[0]!.start) : text.slice(gaps.at(-1)!.end)))
   const hintOf = (text: string): string => (isOpen ? text.slice(-hint) : text.slice(0, hint))
   const known = groupBy(
     [...seen.keys()].filter(({ length }) => length >= hint),
     hintOf,
   )
-  const samples = lists.flatMap(({ text, gaps }) => {
-    const outer = isOpen ? text.slice(0, gaps[0]!.start) : text.slice(gaps.at(-1)!.end)
+  const rests = outers.flatMap((outer) => {
     const fits = (document: string): boolean => (isOpen ? outer.endsWith(document) : outer.startsWith(document))
     const [own, ...others] = known.get(hintOf(outer))?.filter(fits) ?? []
     if (own === undefined || others.length > 0) return []
     return [isOpen ? outer.slice(0, -own.length) : outer.slice(own.length)]
   })
+  const isApart = rests.length === 0 && !gap.numbers.includes('up')
+  const samples = isApart ? outers : rests
   if (samples.length < fewestSamples) return undefined
   const [first] = samples as [string]
   if (samples.every((sample) => sample === first) && first.length <= longestWhole) return { kind: 'whole', text: first }
+  if (isApart && new Set(outers).size < fewestAlike) return undefined
   const nearest = isOpen
     ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
     : first.slice(0, Math.min(longestNearest, commonStart(samples)))

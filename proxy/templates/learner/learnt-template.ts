@@ -50,7 +50,9 @@ export function isLearntTemplate(value: unknown): value is LearntTemplate {
   if (!isObject(value) || !isText(value.key) || !isGap(value.gap)) return false
   return [value.open, value.end].every(
     (one) =>
-      one === undefined || (isObject(one) && (one.kind === 'whole' || one.kind === 'nearest') && isText(one.text)),
+      one === undefined ||
+      (isObject(one) &&
+        (isText(one.text) ? one.kind === 'whole' || one.kind === 'nearest' : one.kind === 'whole' && one.text === '')),
   )
 }
 
