@@ -114,7 +114,10 @@ def _alone(worker: Worker, tokens: torch.Tensor, positions: torch.Tensor) -> Row
 
 
 def refuse_unless_like_engine(worker: Worker, save: Save, logger: Logger) -> None:
-    """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
+    """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails, the first time it is called."""
+    if worker.is_compared:
+        return
+    worker.is_compared = True
     try:
         compare_with_engine(worker, save)
     except Exception as error:

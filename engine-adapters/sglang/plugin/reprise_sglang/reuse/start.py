@@ -12,6 +12,7 @@ from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.remote.tiers import open_tiers
+from reprise_reuse.requests.prompt_reuse import Limits
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
@@ -48,10 +49,10 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     described = runner.model_config.hf_config.to_dict()
     fingerprint = partial(fingerprint_of, runner.model, described, "SGLang", shape, rotary[0][1].tolist())
     try:
-        disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
+        tiers = open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
     except OSError as error:
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
-    worker = ReuseWorker(runner, attention, rotary, shape, tokens, disk, remote, logger)
+    worker = ReuseWorker(runner, attention, rotary, shape, tokens, tiers, logger)
     vocabulary, slots = runner.model_config.vocab_size, min(pool.size, _MOST_SLOTS)
     try:
         prove_reuse(worker, vocabulary, 1, slots)
@@ -71,5 +72,8 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     config, query_heads = runner.model_config, attention[0].tp_q_head_num
     even_keys = even_keys_of(config.hf_text_config, config.hidden_size, query_heads, heads, size)
     work = RowWork(even_keys) if settings.ratio_of == "work" else RowWork()
+    averaged, checked = settings.rows_beside(worker.longest), worker.forward.most_rows
+    limits = Limits(tokens, disk_tokens, shape.bytes, averaged, checked, work)
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
-    return Reuser(worker, runner.req_to_token_pool, settings, catalogue, work, line_ends(tokenizer), metrics, logger)
+    table, ends = runner.req_to_token_pool, line_ends(tokenizer)
+    return Reuser(worker, table, settings, limits, catalogue, ends, metrics, logger)

@@ -4,13 +4,13 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from reprise_reuse.costs import RowWork, even_keys_of
+from reprise_reuse.requests.prompt_reuse import Limits
 from reprise_reuse.segments.cut import line_ends
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
 from reprise_vllm.engine.model_parts import load_tokenizer
 from reprise_vllm.engine.private_hashes import check_privacy
 from reprise_vllm.engine.supported import check_config, layer_groups
-from reprise_vllm.reuse.scheduler.asked import Limits
 from reprise_vllm.reuse.scheduler.reuse_scheduler import ReuseScheduler
 
 if TYPE_CHECKING:
