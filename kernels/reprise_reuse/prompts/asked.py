@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reprise_reuse.pieces import GroupBlocks
 from reprise_reuse.prompts.claims import Claim
-from reprise_reuse.prompts.storing import Computed
 from reprise_reuse.prompts.users import store_of
 from reprise_reuse.prompts.wishes import Wish, read_wish
 from reprise_reuse.segments import Segment
@@ -71,15 +69,3 @@ class Asked:
         """Notes which part of its prompt is exact once a claim's rows are filled."""
         if claim.exact_end < claim.end:
             self.exact_tokens = min(claim.exact_end, claim.end if self.exact_tokens is None else self.exact_tokens)
-
-    def computed(
-        self, blocks: GroupBlocks, done: int | None = None, begin: int = 0, computed_from: int = 0
-    ) -> Computed:
-        """Returns what is computed of its prompt, for `Storing`; done: how many of its tokens, None: all."""
-        # with ratio 1, everything that is not exact was computed again
-        exact = None if self.ratio == 1 else self.exact_tokens
-        wish = self.wish
-        return Computed(
-            self.namespace, self.prompt[:done], blocks, exact, wish.borders, wish.user, self.store,
-            max(begin, wish.kept_from), computed_from,
-        )  # fmt: skip

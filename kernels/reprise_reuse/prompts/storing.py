@@ -61,7 +61,7 @@ class Storing:
         line_ends      tokens after which a segment may end
         """
         self._catalogue = catalogue
-        self._pages = pages
+        self.pages = pages
         self._contexts = contexts
         self._rows_per_step = rows_per_step
         self._averaged = 0
@@ -82,8 +82,8 @@ class Storing:
         """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
         pages = np.empty(0, np.int64)
-        if self._pages is not None:
-            pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
+        if self.pages is not None:
+            pages = self.pages.pages_of(prompt.blocks[0], len(prompt.tokens))
         before = len(self.changed)
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
         self.shared += [(one, EVERYONE, True) for one in self.changed[before:] if PREPROCESSED in one.users]
@@ -159,7 +159,7 @@ class Storing:
             if segment.pages is not None:
                 if is_better and match.end <= len(pages):
                     self._catalogue.place(segment, pages[match.start : match.end])
-                elif not self._pages.bring(segment):
+                elif not self.pages.bring(segment):
                     # pages hold what one request computed, so a mean needs room in host memory
                     continue
             # what a single user had computed counts as one context beside the first of another user: half each

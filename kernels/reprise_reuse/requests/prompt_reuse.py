@@ -1,6 +1,8 @@
 """Decides what requests reuse and what is stored of them. An engine's plugin says when, and has workers do it."""
 
+import math
 import random
+import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from logging import Logger
@@ -12,7 +14,7 @@ from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.pieces import Check, GroupBlocks, Save
 from reprise_reuse.prompts.asked import Asked
 from reprise_reuse.prompts.claims import Claim, make_claim, why_unclaimed
-from reprise_reuse.prompts.storing import Computed, Pages, Storing
+from reprise_reuse.prompts.storing import Computed, Storing
 from reprise_reuse.prompts.users import may_reuse
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found
@@ -31,7 +33,8 @@ class Limits(NamedTuple):
     rows_per_step: int
     most_checked: int
     """tokens of the longest prompt that is checked"""
-    work: RowWork = RowWork()
+    even_keys: float = math.inf
+    """see `RowWork`"""
     block_size: int = 1
     ranks: int = 1
     device_blocks: int = 0
@@ -55,21 +58,27 @@ class PromptReuse:
     All of it is known here at once, and workers obey. So a claim waits for no reply, unless its segments are read.
     """
 
-    def __init__(
-        self, settings: "ReuseSettings", limits: Limits, catalogue: Catalogue, pages: Pages | None,
-        line_ends: Collection[int], orders: TierOrders, logger: Logger,
-    ) -> None:  # fmt: skip
-        """pages, line_ends: see `Storing`; orders: where the first ones to workers are gathered"""
-        self._settings, self._limits, self._catalogue, self._logger = settings, limits, catalogue, logger
-        self._storing = Storing(catalogue, pages, settings.contexts, limits.rows_per_step, line_ends)
+    def __init__(self, settings: "ReuseSettings", limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
+        """line_ends: tokens after which a segment may end"""
+        self._settings, self._limits, self._logger = settings, limits, logger
+        # files of earlier runs may exist, so names start at the current time
+        self._catalogue = catalogue = Catalogue(
+            limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size
+        )  # fmt: skip
+        self._storing = Storing(catalogue, None, settings.contexts, limits.rows_per_step, line_ends)
         self._disk = DiskSegments(catalogue, limits.ranks, limits.row_bytes)
         self._remote = RemoteSegments(catalogue, limits.row_bytes, is_used=settings.remote is not None)
-        self._step = orders
+        self._work = RowWork(limits.even_keys) if settings.ratio_of == "work" else RowWork()
+        self._step = TierOrders()
         self.costs = EVEN
         self.refusal: str | None = None
         """why nothing is reused, or no longer"""
         self.counts: Counter[tuple[str, str]] = Counter()
         """by (what, kind): requests served as stock by reason, tokens by what became of them, segments by event, …"""
+        logger.info(
+            "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",
+            *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}", settings.ratio_of),
+        )
 
     def refuse(self, reason: str) -> None:
         """Ends reuse."""
@@ -108,7 +117,7 @@ class PromptReuse:
         """Returns what to claim of a prompt's tokens [begin, end), and notes why if it is nothing of what was found."""
         found, settings = [one for one in found if one.segment.is_at_hand], self._settings
         claim = make_claim(
-            found, begin, len(asked.prompt[:end]), asked.wish.ratio, settings.least_tokens, self._limits.work,
+            found, begin, len(asked.prompt[:end]), asked.wish.ratio, settings.least_tokens, self._work,
             settings.method, self.costs, is_lossless=not settings.is_lossy, asked=asked.wish.question,
         )  # fmt: skip
         asked.unclaimed_because = why_unclaimed(found, claim, settings.when)
@@ -120,9 +129,22 @@ class PromptReuse:
         is_chosen = asked.reused and is_short and random.random() < self._settings.check
         return Check(asked.prompt, blocks) if is_chosen else None
 
-    def _save(self, asked: Asked, computed: Computed) -> Save | None:
-        """Returns what to store of a prompt; None: nothing."""
-        return self._storing.store(computed) if asked.stock_because in (None, "off") else None
+    def _save(
+        self, asked: Asked, blocks: GroupBlocks, done: int | None = None, begin: int = 0, computed_from: int = 0
+    ) -> Save | None:
+        """Returns what to store of a prompt, computed as far as `done`, or to its end; None: nothing.
+
+        begin, computed_from  see `Computed`
+        """
+        if asked.stock_because not in (None, "off"):
+            return None
+        # with ratio 1, everything that is not exact was computed again
+        exact, wish = None if asked.ratio == 1 else asked.exact_tokens, asked.wish
+        computed = Computed(
+            asked.namespace, asked.prompt[:done], blocks, exact, wish.borders, wish.user, asked.store,
+            max(begin, wish.kept_from), computed_from,
+        )  # fmt: skip
+        return self._storing.store(computed)
 
     def _share(self) -> None:
         """Has written what this step stores, on disk and where others find it."""

@@ -14,7 +14,6 @@ from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.pieces import Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, piece_of
 from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
-from reprise_reuse.segments import Catalogue
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, keys_of, why_stock
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
@@ -31,11 +30,11 @@ class Reuser(PromptReuse):
     """
 
     def __init__(
-        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, limits: Limits, catalogue: Catalogue,
-        line_ends: Collection[int], metrics: ReuseMetrics | None, logger: Logger,
+        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, limits: Limits, line_ends: Collection[int],
+        metrics: ReuseMetrics | None, logger: Logger,
     ) -> None:  # fmt: skip
         """pool: SGLang's table of the slots of requests"""
-        super().__init__(settings, limits, catalogue, None, line_ends, TierOrders(), logger)
+        super().__init__(settings, limits, line_ends, logger)
         self._worker, self._table, self._metrics, self.costs = worker, pool, metrics, worker.costs
         self.needs_salts = False
         """a proxy gives tenants salts: requests that lost theirs reuse nothing"""
@@ -100,7 +99,7 @@ class Reuser(PromptReuse):
             if not is_checked and (check := self._check(asked, blocks)) is not None:
                 is_checked = True
                 self._worker.check(check)
-            save = self._save(asked, asked.computed(blocks))
+            save = self._save(asked, blocks)
             if save is not None:
                 self._worker.save(save)
         self._share()

@@ -1,13 +1,12 @@
 """The scheduler's side of reuse: claims rows that segments hold, and tells workers what to load and store."""
 
-import time
 from collections.abc import Collection
 from logging import Logger
 from typing import TYPE_CHECKING
 
 from reprise_reuse.pieces import GroupBlocks
 from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
-from reprise_reuse.segments import Catalogue, Found
+from reprise_reuse.segments import Found
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.contained import contained
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
@@ -35,10 +34,10 @@ class ReuseScheduler(PromptReuse):
     """
 
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
-        # files of earlier runs may exist, so names start at the current time
-        catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size)
-        self._pages = PageTier(catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead)
-        super().__init__(settings, limits, catalogue, self._pages, line_ends, ReuseStep(), logger)
+        super().__init__(settings, limits, line_ends, logger)
+        self._step = ReuseStep()
+        self._pages = PageTier(self._catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead)
+        self._storing.pages = self._pages
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._windows = WindowBlocks()
         self._pool: BlockPool | None = None
@@ -253,6 +252,6 @@ class ReuseScheduler(PromptReuse):
         if asked.is_stored and not self._step.checks and (check := self._check(asked, blocks)) is not None:
             self._step.checks.append(check)
         begin = asked.request.num_computed_tokens if self._limits.has_windows else 0
-        save = self._save(asked, asked.computed(blocks, done, begin if held is None else held, begin))
+        save = self._save(asked, blocks, done, begin if held is None else held, begin)
         if save is not None:
             self._step.saves.append(save)
