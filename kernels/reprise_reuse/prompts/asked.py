@@ -10,7 +10,7 @@ import numpy as np
 from reprise_reuse.prompts.claims import Claim
 from reprise_reuse.prompts.users import store_of
 from reprise_reuse.prompts.wishes import Wish, read_wish
-from reprise_reuse.segments import Segment
+from reprise_reuse.segments import Found, Segment
 
 if TYPE_CHECKING:
     from reprise_settings.reuse_settings import ReuseSettings
@@ -41,6 +41,8 @@ class Asked:
     """tokens found at other positions and computed again"""
     is_counted: bool = False
     is_stored: bool = False
+    found: tuple[tuple[int, int, int | None], list[Found]] | None = None
+    """the catalogue's version at the last lookup, and which of its tokens were looked up; the result"""
     fetching: list[Segment] = field(default_factory=list)
     """segments that it waits for; empty: it has not asked yet, or there is nothing to wait for"""
 

@@ -171,6 +171,8 @@ class Storing:
             self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
             segment.users.append(prompt.user)
+            # what waiting requests have found of it is no longer what it was
+            self._catalogue.version += 1
             self.counts["averaged"] += 1
             self.changed.append(segment)
             yield Piece(

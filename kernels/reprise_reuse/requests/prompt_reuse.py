@@ -102,8 +102,12 @@ class PromptReuse:
 
     def _find(self, asked: Asked, begin: int, end: int | None = None) -> list[Found]:
         """Returns what segments hold of a prompt's tokens [begin, end), of those that its request may reuse."""
-        found = self._catalogue.find(asked.namespace, asked.prompt[:end], begin)
-        return [one for one in found if may_reuse(one, asked.wish.user, asked.store)]
+        at = self._catalogue.version, begin, end
+        # a waiting request is looked up in every step
+        if asked.found is None or asked.found[0] != at:
+            found = self._catalogue.find(asked.namespace, asked.prompt[:end], begin)
+            asked.found = at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)]
+        return asked.found[1]
 
     def _is_read(self, request: str, asked: Asked, found: Sequence[Found], begin: int) -> bool:
         """Has read what only the disk or the shared store holds. Returns whether nothing is looked up or read any more.

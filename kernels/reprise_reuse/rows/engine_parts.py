@@ -33,6 +33,12 @@ class Forward(Protocol):
 
     most_rows: int
     """the most rows in a pass"""
+    _attend: Attend | None = None
+    """what a run uses instead of attention"""
+    _slots: torch.Tensor | None = None
+    """where it writes keys and values in every layer"""
+    _is_under_way = False
+    """it ends with the last layer's keys and values"""
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""

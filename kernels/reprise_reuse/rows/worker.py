@@ -1,6 +1,6 @@
-"""The side of an engine that fills rows, its contained faults, and its loads that failed."""
+"""The side of an engine that fills rows, and its contained faults."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from logging import Logger
 from typing import Any
 
@@ -46,37 +46,6 @@ class Faults:
             self._score = max(0, self._score - 1)
 
 
-class FailedLoads:
-    """Loads that the engine computes instead. It hears of their blocks, or of requests."""
-
-    def __init__(self, block_size: int, *, by_request: bool) -> None:
-        self._block_size = block_size
-        self._by_request = by_request
-        self._requests: set[str] = set()
-        self._blocks: set[int] = set()
-
-    def add(self, load: Load) -> None:
-        if self._by_request:
-            self._requests.add(load.request_id)
-        else:
-            size = self._block_size
-            self._blocks.update(load.blocks[0][load.begin // size : -(-load.end // size)])
-
-    def touch(self, blocks: Sequence[int]) -> bool:
-        """Whether any of these blocks could not be filled."""
-        return not self._blocks.isdisjoint(blocks)
-
-    def take_blocks(self) -> set[int]:
-        """Returns the blocks that could not be filled since the last call."""
-        taken, self._blocks = self._blocks, set()
-        return taken
-
-    def take_requests(self) -> set[str]:
-        """Returns the requests whose loads failed since the last call."""
-        taken, self._requests = self._requests, set()
-        return taken
-
-
 class Worker:
     """Fills rows of loads, and keeps rows in host memory and behind it. A contained fault costs only its own rows."""
 
@@ -89,7 +58,6 @@ class Worker:
     forward: Forward
     pages: PromptPages
     stored: StoredRows
-    failed: FailedLoads
 
     def __init__(
         self, device: torch.device, store: HostStore, tiers: tuple[DiskTier | None, RemoteTier | None],
@@ -103,8 +71,8 @@ class Worker:
         """whether rows were compared with the engine's own"""
         self._logger, self._faults = logger, Faults(logger)
 
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
+    def load_now(self, load: Load) -> bool:
+        """Fills all rows of a load, and waits until it is known whether they were what was stored; returns whether."""
         raise NotImplementedError
 
     def _lose(self, rows: Iterable[Move | Piece]) -> None:

@@ -154,8 +154,8 @@ def compare_with_engine(worker: Worker, save: Save) -> None:
 def _load(worker: Worker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
     """Fills a prompt's rows as far as its only piece, or computes all of them if there is none."""
     end = pieces[0].end if pieces else len(tokens)
-    worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
-    if worker.failed.take_requests() or worker.failed.take_blocks():
+    load = Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False)
+    if not worker.load_now(load):
         raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")
 
 

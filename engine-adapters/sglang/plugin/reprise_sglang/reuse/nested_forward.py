@@ -13,8 +13,6 @@ from reprise_reuse.rows.engine_parts import Attend, Forward, LastLayerReached, R
 from reprise_sglang.reuse.pool_rows import LayerPages
 from reprise_sglang.reuse.row_attention import attend_rows
 
-_MOST_ROWS = 8192
-
 
 class NestedForward(AttentionBackend, Forward):
     """
@@ -23,16 +21,13 @@ class NestedForward(AttentionBackend, Forward):
     Weights, rotary embedding and experts are SGLang's. Slot 0 of its pool is padding, which nobody reads.
     """
 
-    most_rows = _MOST_ROWS
+    most_rows = 8192
 
     def __init__(self, runner: Any, pages: Sequence[LayerPages], scale: float) -> None:
         """scale: of attention's logits"""
         super().__init__()
         self._runner, self._pages, self._scale = runner, pages, scale
         self.token_to_kv_pool, self.req_to_token_pool = runner.token_to_kv_pool, runner.req_to_token_pool
-        self._attend: Attend | None = None
-        self._slots: torch.Tensor | None = None
-        self._is_whole = False
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
         # there is one group of layers, and a block is a slot
@@ -61,7 +56,7 @@ class NestedForward(AttentionBackend, Forward):
             pages = self._pages[index]
             pages.keys.index_copy_(0, slots, k.view(len(k), *pages.shape[1:]).to(pages.dtype))
             pages.values.index_copy_(0, slots, v.view(len(v), *pages.shape[1:]).to(pages.dtype))
-        ends_here = index == len(self._pages) - 1 and not self._is_whole
+        ends_here = index == len(self._pages) - 1 and self._is_under_way
         q = q.reshape(len(q), -1, k.shape[-1])
         output = torch.empty_like(q, memory_format=torch.contiguous_format)
         # of rows whose keys and values are written, nobody reads what the last layer would give
@@ -77,7 +72,7 @@ class NestedForward(AttentionBackend, Forward):
     ) -> Any:  # fmt: skip
         """Returns what the model returns, if it is run to its end (`is_whole`)."""
         model, device, count = self._runner.model, positions.device, len(positions)
-        self._attend, self._slots, self._is_whole = attend, written, is_whole
+        self._attend, self._slots, self._is_under_way = attend, written, not is_whole
         lengths = torch.full((1,), count, dtype=torch.int64, device=device)
         batch = ForwardBatch(
             forward_mode=ForwardMode.EXTEND, batch_size=1, input_ids=tokens.long(), positions=positions.long(),
@@ -95,7 +90,7 @@ class NestedForward(AttentionBackend, Forward):
         except LastLayerReached:
             return None
         finally:
-            self._attend = self._slots = None
+            self._attend, self._slots, self._is_under_way = None, None, False
         if is_whole:
             return output
         raise RuntimeError("the model has not run its last attention layer")

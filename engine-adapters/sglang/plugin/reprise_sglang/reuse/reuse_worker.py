@@ -17,7 +17,7 @@ from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
-from reprise_reuse.rows.worker import FailedLoads, Worker
+from reprise_reuse.rows.worker import Worker
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_sglang.reuse.nested_forward import NestedForward
 from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
@@ -50,7 +50,6 @@ class ReuseWorker(Worker):
         self.pages.reads_in_place = device.type == "cuda"
         layers = [self.layer] * len(caches)
         self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, store)
-        self.failed = FailedLoads(self.layout.block_size, by_request=True)
 
     @torch.inference_mode()
     def load(self, loads: Sequence[Load]) -> list[Load]:
@@ -76,10 +75,8 @@ class ReuseWorker(Worker):
         self._faults.none_happened()
         return [one.load for one in opened]
 
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, for the self-test."""
-        if not self.load([load]):
-            self.failed.add(load)
+    def load_now(self, load: Load) -> bool:
+        return bool(self.load([load]))
 
     @torch.inference_mode()
     def save(self, save: Save) -> None:

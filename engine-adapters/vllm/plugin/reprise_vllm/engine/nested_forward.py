@@ -70,9 +70,6 @@ class NestedForward(Forward):
             config.model_config.supports_multimodal_inputs or config.model_config.enable_prompt_embeds
         )
         self._rest = _rest_of(model, self.most_rows) if config.model_config.supports_multimodal_inputs else {}
-        self._attend: Attend | None = None
-        self._slots: torch.Tensor | None = None
-        self._is_under_way = False
         for index, layer in enumerate(layers.values()):
             self._intercept(layer, index)
 

@@ -8,7 +8,6 @@ from reprise_reuse.costs import Costs
 from reprise_reuse.pieces import GroupBlocks, Load, Piece
 from reprise_reuse.prompts import asked
 from reprise_reuse.prompts.claims import Claim, piece_of
-from reprise_reuse.segments import Found
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
@@ -34,8 +33,6 @@ class Asked(asked.Asked):
     """it has blocks for such a load"""
     is_given_up: bool = False
     """its load, or room for it, was given up: with windows, another would need room beside what vLLM keeps for it"""
-    found: tuple[tuple[int, int], list[Found]] | None = None
-    """((catalogue version, cached tokens) of the lookup, its result)"""
     public: Sequence[bytes] = ()
     """hashes of its prompt's blocks, as vLLM computed them"""
     salt: str | None = None

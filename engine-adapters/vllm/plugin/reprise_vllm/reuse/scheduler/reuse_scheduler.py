@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from reprise_reuse.pieces import GroupBlocks
 from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
-from reprise_reuse.segments import Found
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.contained import contained
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
@@ -197,7 +196,6 @@ class ReuseScheduler(PromptReuse):
 
     @contained("hearing a worker")
     def heard(self, report: WorkerReport) -> None:
-        """Processes a report from the workers."""
         self._ready_ranks += report.ready
         self.costs = report.costs or self.costs
         super().heard(report)
@@ -225,7 +223,6 @@ class ReuseScheduler(PromptReuse):
                 self._step.aborted.append(request_id)
 
     def reset(self) -> None:
-        """Forgets everything stored, as `/reset_prefix_cache` requests."""
         super().reset()
         self._continuations.clear()
 
@@ -238,13 +235,6 @@ class ReuseScheduler(PromptReuse):
         known = self._continuations.find(asked.public, tokens, asked.wish.ratio, asked.shared_with)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.go_on(*known, self._limits.block_size)
-
-    def _find(self, asked: Asked, begin: int, end: int | None = None) -> list[Found]:
-        # a waiting request is looked up in every step
-        at = (self._catalogue.version, begin)
-        if asked.found is None or asked.found[0] != at:
-            asked.found = (at, super()._find(asked, begin, end))
-        return asked.found[1]
 
     def _store(self, asked: Asked, blocks: GroupBlocks, done: int, held: int | None) -> None:
         """Stores rows of a prompt, computed as far as `done`. held: from which row on its blocks were held."""

@@ -20,10 +20,11 @@ from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import Part, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
-from reprise_reuse.rows.worker import FailedLoads, Worker
+from reprise_reuse.rows.worker import Worker
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
+from reprise_vllm.engine.failed_loads import FailedLoads
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
@@ -107,12 +108,14 @@ class ReuseWorker(Worker):
         self.go_on(max(seconds, self.costs.row))
 
     @torch.inference_mode()
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored."""
+    def load_now(self, load: Load) -> bool:
         opened = self._open_load(load)
         self._choose([opened])
         self._compute([(opened, opened.rows)])
         self._settle()
+        # no request of vLLM's
+        self.failed.clear()
+        return not opened.has_failed
 
     @torch.inference_mode()
     def go_on(self, seconds: float) -> None:
