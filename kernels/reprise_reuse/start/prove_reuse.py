@@ -1,5 +1,6 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
+from functools import partial
 from logging import Logger
 
 import numpy as np
@@ -87,7 +88,7 @@ def _prove_turns(worker: Worker, tokens: np.ndarray, by: int) -> None:
     turn = worker.stored.rotation.turning(torch.full_like(here, by))
     layers = zip(_alone(worker, given, here), _alone(worker, given, here + by), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
-        turned, pairs = turn(number, keys), worker.stored.rotation.of(number).pairs
+        turned, pairs = turn(number, keys), partial(worker.stored.rotation.pairs, number)
         # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
         apart, whole = (
             torch.stack(pairs(one.float().square().sum((0, 1)))).sum(0) for one in (turned - moved_keys, moved_keys)

@@ -11,7 +11,7 @@ from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
 from reprise_reuse.remote.remote_tier import RemoteTier
-from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
@@ -38,7 +38,7 @@ class ReuseWorker(Worker):
         """attention: the model's attention layers; rotary: its rotary embedding's table, and whether it is NeoX'"""
         caches = pages_of(runner.token_to_kv_pool, range(len(attention)))
         device, (table, is_neox) = caches[0].device, rotary
-        rotation = LayerRotations([KeyRotation(table.to(device), is_neox=is_neox)] * len(caches))
+        rotation = KeyRotation(table.to(device), is_neox=is_neox)
         store = HostStore(host_slots, shape, rotation, pinned=device.type == "cuda")
         super().__init__(device, store, tiers, ReuseReport(), logger)
         self.layer, self.layout = PoolLayer(attention[0]), PoolLayout()

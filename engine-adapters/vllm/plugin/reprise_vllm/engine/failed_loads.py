@@ -18,7 +18,7 @@ class FailedLoads:
         self._requests: set[str] = set()
         self._blocks: set[int] = set()
 
-    def add(self, load: Load) -> None:
+    def add(self, load: "Load") -> None:
         if self._by_request:
             self._requests.add(load.request_id)
         else:

@@ -23,7 +23,7 @@ from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_reuse.rows.worker import Worker
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_settings.reuse_settings import ReuseSettings
-from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
+from reprise_vllm.engine.engine_rotation import EngineRotation, rotation_of
 from reprise_vllm.engine.failed_loads import FailedLoads
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
@@ -53,7 +53,7 @@ class ReuseWorker(Worker):
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         first, device = layers[0], caches[0].device
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
-        exact = rotations_of(parts.rotaries, KeyRotation, device)
+        exact = rotation_of(parts.rotaries, KeyRotation, device)
         shape = groups.row_shape(config.model_config.dtype, settings.host_dtype)
         store = HostStore(slots_in(settings.host_bytes, shape), shape, exact, pinned=device.type == "cuda")
         super().__init__(device, store, tiers, WorkerReport(), logger)
@@ -61,7 +61,7 @@ class ReuseWorker(Worker):
         self.longest = config.model_config.max_model_len
         self.layout = layout = PageLayout(first, caches[0], blocks, self._block_size, config.model_config.dtype)
         layout.know(layers, caches)
-        rotation = rotations_of(parts.rotaries, EngineRotation, device)
+        rotation = rotation_of(parts.rotaries, EngineRotation, device)
         self.forward = NestedForward(config, parts.model, groups, parts.layers)
         sights = sights_of(groups, parts.layers)
         self.pages = PromptPages(
@@ -69,7 +69,7 @@ class ReuseWorker(Worker):
             config.parallel_config.tensor_parallel_size, sights,
         )  # fmt: skip
         self.stored = StoredRows(layers, caches, layout, blocks, rotation, store, [sight.group for sight in sights])
-        self.fill_kernel = partial(FillKernel, layout, caches, store, exact.of(0), is_neox=parts.rotaries[0].is_neox)
+        self.fill_kernel = partial(FillKernel, layout, caches, store, exact)
         """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
         self._moving = MovingRows(self.stored, SideStream(device))
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
