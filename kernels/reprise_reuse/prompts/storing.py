@@ -51,17 +51,15 @@ class Computed:
 class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
-    def __init__(
-        self, catalogue: Catalogue, pages: Pages | None, contexts: int, rows_per_step: int, line_ends: Collection[int]
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, contexts: int, rows_per_step: int, line_ends: Collection[int]) -> None:
         """
-        pages          None: all segments are copied to host memory
         contexts       most contexts that a segment's mean covers
         rows_per_step  most rows to average in a step, unless a single segment has more
         line_ends      tokens after which a segment may end
         """
         self._catalogue = catalogue
-        self.pages = pages
+        self.pages: Pages | None = None
+        """where new segments stay; None: all are copied to host memory"""
         self._contexts = contexts
         self._rows_per_step = rows_per_step
         self._averaged = 0

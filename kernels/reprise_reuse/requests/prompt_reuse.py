@@ -65,7 +65,7 @@ class PromptReuse:
         self._catalogue = catalogue = Catalogue(
             limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size
         )  # fmt: skip
-        self._storing = Storing(catalogue, None, settings.contexts, limits.rows_per_step, line_ends)
+        self._storing = Storing(catalogue, settings.contexts, limits.rows_per_step, line_ends)
         self._disk = DiskSegments(catalogue, limits.ranks, limits.row_bytes)
         self._remote = RemoteSegments(catalogue, limits.row_bytes, is_used=settings.remote is not None)
         self._work = RowWork(limits.even_keys) if settings.ratio_of == "work" else RowWork()
