@@ -1,4 +1,4 @@
-"""Decides for each prefill what is reused, has it filled, and stores what was computed."""
+"""Has filled what each prefill reuses, before its forward, and has stored what that computed."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
