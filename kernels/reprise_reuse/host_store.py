@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from reprise_reuse.host_rows import CodedRows, HostRows, PlainRows
-from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rotation import KeyRotation
 
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 Rows = list[KeysAndValues]
@@ -57,9 +57,7 @@ class HostStore:
     the values' variance is updated by Welford's method.
     """
 
-    def __init__(
-        self, slots: int, shape: RowShape, rotation: KeyRotation | LayerRotations, *, pinned: bool = False
-    ) -> None:
+    def __init__(self, slots: int, shape: RowShape, rotation: KeyRotation, *, pinned: bool = False) -> None:
         bits = BITS[shape.host_format] or (None, None)
         self._keys, self._values = (_make_rows(each, slots, shape, pinned=pinned) for each in bits)
         self.tokens = torch.full((slots,), -1, dtype=torch.int32)

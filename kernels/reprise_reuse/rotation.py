@@ -16,78 +16,66 @@ class KeyRotation:
     at p by q - p gives the key at q. A factor on the embedding's length (YaRN's) is kept in the key unchanged.
     """
 
-    def __init__(self, cos_sin: torch.Tensor, *, is_neox: bool) -> None:
-        """cos_sin [positions, R]: cosines, then sines, of R / 2 pairs; `is_neox`: pairs are (i, i + R / 2)."""
-        cos, sin = cos_sin.float().chunk(2, -1)
-        length = torch.sqrt(cos[:1] ** 2 + sin[:1] ** 2)
-        self._cos, self._sin = cos / length, sin / length
-        self._is_neox = is_neox
-        self._dim = cos_sin.shape[-1]
+    def __init__(self, *cos_sin: torch.Tensor, is_neox: bool, of_layers: Sequence[int] = ()) -> None:
+        """cos_sin [positions, R] each: cosines, then sines, of R / 2 pairs; `is_neox`: pairs are (i, i + R / 2).
+
+        of_layers  which of these tables turns each layer's keys, by default the first one; layers with windows may turn
+                   keys by other angles than the others
+        """
+        self._tables = [_of_unit_length(one) for one in cos_sin]
+        self.is_neox, self._of_layers = is_neox, of_layers
 
     @property
     def positions(self) -> int:
-        """How many positions the tables cover."""
-        return len(self._cos)
+        """How many positions all tables cover."""
+        return min(len(cos) for cos, _ in self._tables)
 
     @property
     def device(self) -> torch.device:
         """Where the tables are."""
-        return self._cos.device
+        return self._tables[0][0].device
 
     @property
     def moves(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines and sines of moves by 0, 1, … positions; float32 [positions, R / 2] each."""
-        return self._cos.contiguous(), self._sin.contiguous()
+        """Cosines and sines of moves by 0, 1, … positions, by the first table; float32 [positions, R / 2] each."""
+        cos, sin = self._tables[0]
+        return cos.contiguous(), sin.contiguous()
 
-    def tables(self, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all layers and heads."""
+    def tables(self, distances: torch.Tensor, of: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all heads; of: a table."""
+        (cos, sin), at = self._tables[of], distances.abs()
         sign = distances.sign().clamp(min=-1)[:, None, None]
-        at = distances.abs()
-        return self._cos[at][:, None], self._sin[at][:, None] * sign
+        return cos[at][:, None], sin[at][:, None] * sign
 
     def turning(self, distances: torch.Tensor) -> Turning:
         """Returns what turns any layer's keys by `distances` (int64 [n])."""
-        tables = self.tables(distances)
-        return lambda _, keys: self.turn(keys, tables)
+        tables = [self.tables(distances, of) for of in range(len(self._tables))]
+        return lambda layer, keys: self.turn(keys, tables[self._table_of(layer)])
 
     def turn(self, keys: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         """Returns keys [n, heads, head size], each turned by its entry of `tables`, in their original data type."""
         cos, sin = tables
         given = keys.float()
-        turned = given.clone() if self._dim < keys.shape[-1] else torch.empty_like(given)
-        (x, y), (turned_x, turned_y) = self.pairs(given), self.pairs(turned)
+        turned = given.clone() if 2 * cos.shape[-1] < keys.shape[-1] else torch.empty_like(given)
+        (x, y), (turned_x, turned_y) = (self._pairs(one, cos.shape[-1]) for one in (given, turned))
         torch.mul(x, cos, out=turned_x).addcmul_(y, sin, value=-1)
         torch.mul(y, cos, out=turned_y).addcmul_(x, sin)
         return turned.to(keys.dtype)
 
-    def pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Views of the first and second components of the pairs that turn together."""
-        if self._is_neox:
-            return keys[..., : self._dim // 2], keys[..., self._dim // 2 : self._dim]
-        return keys[..., 0 : self._dim : 2], keys[..., 1 : self._dim : 2]
+    def pairs(self, layer: int, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Views of the first and second components of a layer's pairs, which turn together."""
+        return self._pairs(keys, self._tables[self._table_of(layer)][0].shape[-1])
+
+    def _pairs(self, keys: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        if self.is_neox:
+            return keys[..., :count], keys[..., count : 2 * count]
+        return keys[..., 0 : 2 * count : 2], keys[..., 1 : 2 * count : 2]
+
+    def _table_of(self, layer: int) -> int:
+        return self._of_layers[layer] if self._of_layers else 0
 
 
-class LayerRotations:
-    """The rotations of a model's layers; those with windows may turn keys by other angles than the others."""
-
-    def __init__(self, by_layer: Sequence[KeyRotation]) -> None:
-        self._by_layer = by_layer
-
-    @property
-    def positions(self) -> int:
-        """How many positions all tables cover."""
-        return min(one.positions for one in self._by_layer)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the tables are."""
-        return self._by_layer[0].device
-
-    def of(self, layer: int) -> KeyRotation:
-        """Returns a layer's rotation."""
-        return self._by_layer[layer]
-
-    def turning(self, distances: torch.Tensor) -> Turning:
-        """Returns what turns any layer's keys by `distances` (int64 [n])."""
-        turns = {id(one): one.turning(distances) for one in self._by_layer}
-        return lambda layer, keys: turns[id(self._by_layer[layer])](layer, keys)
+def _of_unit_length(cos_sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    cos, sin = cos_sin.float().chunk(2, -1)
+    length = torch.sqrt(cos[:1] ** 2 + sin[:1] ** 2)
+    return cos / length, sin / length

@@ -2,24 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile, ReuseReport, TierOrders, digest_of
-from reprise_reuse.prompts.wishes import Wish
+from reprise_reuse.prompts.asked import Asked
 from reprise_reuse.segments import Catalogue, Found, Segment
 
 File = TypeVar("File", bound=DiskFile)
-
-
-class Asked(Protocol):
-    """A request whose segments are looked up and read."""
-
-    namespace: bytes
-    wish: Wish
-    fetching: list[Segment]
-    """segments that it waits for; empty: it has not asked yet, or there is nothing to wait for"""
 
 
 class DiskSegments:

@@ -69,6 +69,8 @@ class TierOrders:
     """in a shared store"""
     is_reset: bool = False
     """whether everything stored was forgotten since the last step: the model may have got other weights"""
+    remote: "TierOrders | None" = None
+    """what to do in a shared store, in the same order"""
 
 
 @dataclass

@@ -51,17 +51,15 @@ class Computed:
 class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
-    def __init__(
-        self, catalogue: Catalogue, pages: Pages | None, contexts: int, rows_per_step: int, line_ends: Collection[int]
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, contexts: int, rows_per_step: int, line_ends: Collection[int]) -> None:
         """
-        pages          None: all segments are copied to host memory
         contexts       most contexts that a segment's mean covers
         rows_per_step  most rows to average in a step, unless a single segment has more
         line_ends      tokens after which a segment may end
         """
         self._catalogue = catalogue
-        self._pages = pages
+        self.pages: Pages | None = None
+        """where new segments stay; None: all are copied to host memory"""
         self._contexts = contexts
         self._rows_per_step = rows_per_step
         self._averaged = 0
@@ -82,8 +80,8 @@ class Storing:
         """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
         pages = np.empty(0, np.int64)
-        if self._pages is not None:
-            pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
+        if self.pages is not None:
+            pages = self.pages.pages_of(prompt.blocks[0], len(prompt.tokens))
         before = len(self.changed)
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
         self.shared += [(one, EVERYONE, True) for one in self.changed[before:] if PREPROCESSED in one.users]
@@ -159,7 +157,7 @@ class Storing:
             if segment.pages is not None:
                 if is_better and match.end <= len(pages):
                     self._catalogue.place(segment, pages[match.start : match.end])
-                elif not self._pages.bring(segment):
+                elif not self.pages.bring(segment):
                     # pages hold what one request computed, so a mean needs room in host memory
                     continue
             # what a single user had computed counts as one context beside the first of another user: half each
@@ -171,6 +169,8 @@ class Storing:
             self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
             segment.users.append(prompt.user)
+            # what waiting requests have found of it is no longer what it was
+            self._catalogue.version += 1
             self.counts["averaged"] += 1
             self.changed.append(segment)
             yield Piece(

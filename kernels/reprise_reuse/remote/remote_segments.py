@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 import numpy as np
 
 from reprise_reuse.costs import Costs
-from reprise_reuse.disk.disk_segments import Asked, file_of, segment_of
+from reprise_reuse.disk.disk_segments import file_of, segment_of
 from reprise_reuse.disk.messages import Lookup, RemoteFile, ReuseReport, TierOrders
+from reprise_reuse.prompts.asked import Asked
 from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.remote.remote_tier import SPARSE
 from reprise_reuse.segments import Catalogue, Found, Grams, Segment

@@ -44,9 +44,9 @@ class Tiers:
                 self._logger.exception("reprise: no segments are restored from disk")
             report.unused_bytes = self._disk.unused_bytes
 
-    def tend(self, orders: TierOrders, remote: TierOrders | None, report: ReuseReport) -> None:
+    def tend(self, orders: TierOrders, report: ReuseReport) -> None:
         """Drops files, starts reads and lookups, and puts what was read into its slots."""
-        remote = remote or TierOrders()
+        remote = orders.remote or TierOrders()
         for rows, of_tier in zip(self._rows, (orders, remote), strict=True):
             if rows is not None:
                 rows.tend(of_tier, report)
@@ -55,9 +55,9 @@ class Tiers:
                 self._remote.look_up(lookup)
             report.found += self._remote.take_found()
 
-    def write(self, orders: TierOrders, remote: TierOrders | None) -> None:
+    def write(self, orders: TierOrders) -> None:
         """Queues rows for writing."""
-        for rows, of_tier in zip(self._rows, (orders, remote), strict=True):
+        for rows, of_tier in zip(self._rows, (orders, orders.remote), strict=True):
             for file in of_tier.writes if rows is not None and of_tier is not None else ():
                 rows.write(file)
 

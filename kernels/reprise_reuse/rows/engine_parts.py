@@ -24,24 +24,36 @@ class Requests(NamedTuple):
     """how many of the rows are each request's, in order"""
 
 
+class LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
+    """All keys and values are written; what the last layer would still compute is not needed."""
+
+
 class Forward(Protocol):
     """Runs the engine's model on tokens of requests at their true positions, outside its steps."""
 
     most_rows: int
     """the most rows in a pass"""
+    _attend: Attend | None = None
+    """what a run uses instead of attention"""
+    _slots: torch.Tensor | None = None
+    """where it writes keys and values in every layer"""
+    _is_under_way = False
+    """it ends with the last layer's keys and values"""
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
+        self._run(tokens, positions, attend=attend)
+
+    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
+        """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
+        self._run(tokens, positions, attend=attend, written=slots)
 
     def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
         """Like `ask`, to the model's end: returns the last token's logits [vocabulary]; None on ranks without them."""
 
-    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
-        """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
-
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
         """Runs tokens (int32 [n]) at positions `rows` by attention that reads the requests' pages, and writes keys and
-        values to their blocks.
+        values to their blocks, in as many passes as the engine's limits demand.
 
         rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
               what they attend to
@@ -49,6 +61,12 @@ class Forward(Protocol):
 
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:
         """Returns the sum over tensor-parallel ranks."""
+        return scores
+
+    def _run(
+        self, tokens: torch.Tensor, positions: torch.Tensor, *, attend: Attend, written: torch.Tensor | None = None
+    ) -> Any:
+        """Runs the model with `attend` instead of attention; written: slots that keys and values are written to."""
 
 
 class InPlace(NamedTuple):

@@ -17,11 +17,8 @@ _BESIDE = 64
 class FillKernel:
     """Copies rows from the engine's pages, or from pinned host memory, to other pages, turning keys on the way."""
 
-    def __init__(
-        self, layout: Layout, caches: Sequence[torch.Tensor], store: HostStore, rotation: KeyRotation, *,
-        is_neox: bool,
-    ) -> None:  # fmt: skip
-        """is_neox: as `rotation` was made with. Raises ValueError if the kernel cannot reach the pages."""
+    def __init__(self, layout: Layout, caches: Sequence[torch.Tensor], store: HostStore, rotation: KeyRotation) -> None:
+        """rotation: one that turns all layers alike. Raises ValueError if the kernel cannot reach the pages."""
         from reprise_kernels.kv_fill import RowsOfLayers, Turns
 
         self._device = caches[0].device
@@ -33,7 +30,7 @@ class FillKernel:
         layers = store.layers_for_kernels()
         self._host = None if layers is None else RowsOfLayers.of(layers, self._device)
         self._turns = Turns(*rotation.moves)
-        self._is_interleaved = not is_neox
+        self._is_interleaved = not rotation.is_neox
 
     @property
     def reads_host_memory(self) -> bool:

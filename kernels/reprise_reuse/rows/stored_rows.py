@@ -11,7 +11,7 @@ import torch
 from reprise_reuse.device import DeviceFlags, to_device
 from reprise_reuse.host_store import HostStore, KeysAndValues, Rows
 from reprise_reuse.pieces import GroupBlocks, Load, Move, Piece, Save, as_blocks, cache_slots, slots_of
-from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.engine_parts import Layout, fingerprints
 from reprise_reuse.rows.fill_kernel import FillKernel
 
@@ -27,7 +27,7 @@ class StoredRows:
 
     def __init__(
         self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: Layout, blocks: int,
-        rotation: KeyRotation | LayerRotations, store: HostStore, groups: Sequence[int] = (),
+        rotation: KeyRotation, store: HostStore, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
         """layers, caches: the attention layers and their pages, `blocks` blocks each; groups: whose blocks each layer
         uses, by default all the same."""

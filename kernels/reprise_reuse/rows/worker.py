@@ -1,16 +1,19 @@
-"""The side of an engine that fills rows: as its self-test uses it, its contained faults, and its loads that failed."""
+"""The side of an engine that fills rows, and its contained faults."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from logging import Logger
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
-from reprise_reuse.costs import Costs
+from reprise_reuse.costs import EVEN
 from reprise_reuse.device import Clock
+from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import ReuseReport
 from reprise_reuse.host_store import HostStore
-from reprise_reuse.pieces import Load
+from reprise_reuse.pieces import Load, Move, Piece
+from reprise_reuse.remote.remote_tier import RemoteTier
+from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rows.engine_parts import Forward
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.stored_rows import StoredRows
@@ -43,39 +46,8 @@ class Faults:
             self._score = max(0, self._score - 1)
 
 
-class FailedLoads:
-    """Loads that the engine computes instead. It hears of their blocks, or of requests."""
-
-    def __init__(self, block_size: int, *, by_request: bool) -> None:
-        self._block_size = block_size
-        self._by_request = by_request
-        self._requests: set[str] = set()
-        self._blocks: set[int] = set()
-
-    def add(self, load: Load) -> None:
-        if self._by_request:
-            self._requests.add(load.request_id)
-        else:
-            size = self._block_size
-            self._blocks.update(load.blocks[0][load.begin // size : -(-load.end // size)])
-
-    def touch(self, blocks: Sequence[int]) -> bool:
-        """Whether any of these blocks could not be filled."""
-        return not self._blocks.isdisjoint(blocks)
-
-    def take_blocks(self) -> set[int]:
-        """Returns the blocks that could not be filled since the last call."""
-        taken, self._blocks = self._blocks, set()
-        return taken
-
-    def take_requests(self) -> set[str]:
-        """Returns the requests whose loads failed since the last call."""
-        taken, self._requests = self._requests, set()
-        return taken
-
-
-class Worker(Protocol):
-    """Fills rows of loads, and keeps rows in host memory; as it is proved, measured and checked."""
+class Worker:
+    """Fills rows of loads, and keeps rows in host memory and behind it. A contained fault costs only its own rows."""
 
     layer: Any
     """an attention layer, with `num_heads`, `num_kv_heads` and `head_size`; all have the same"""
@@ -83,15 +55,29 @@ class Worker(Protocol):
     """with `rounding`: how far a number in the pages may be from the one computed, relative to it"""
     longest: int
     """tokens of the longest prompt"""
-    device: torch.device
     forward: Forward
     pages: PromptPages
-    store: HostStore
     stored: StoredRows
-    costs: Costs
-    failed: FailedLoads
-    clock: Clock
-    report: ReuseReport
 
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
+    def __init__(
+        self, device: torch.device, store: HostStore, tiers: tuple[DiskTier | None, RemoteTier | None],
+        report: ReuseReport, logger: Logger,
+    ) -> None:  # fmt: skip
+        """tiers: as `open_tiers` returns them; report: an empty one"""
+        self.device, self.store, self.report = device, store, report
+        self.tiers = Tiers(*tiers, store, logger)
+        self.costs, self.clock = EVEN, Clock(device)
+        self.is_compared = False
+        """whether rows were compared with the engine's own"""
+        self._logger, self._faults = logger, Faults(logger)
+
+    def load_now(self, load: Load) -> bool:
+        """Fills all rows of a load, and waits until it is known whether they were what was stored; returns whether."""
+        raise NotImplementedError
+
+    def _lose(self, rows: Iterable[Move | Piece]) -> None:
+        """Marks the segments of these rows as lost, so that nothing uses them."""
+        for one in rows:
+            if one.slots is not None:
+                self.store.forget(torch.from_numpy(one.slots), one.owner)
+            self.report.lost.add(one.owner)

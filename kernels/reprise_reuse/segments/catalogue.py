@@ -34,7 +34,7 @@ class Catalogue:
         self.evicted = 0
         """segments evicted from the last tier that held them, for lack of room"""
         self.version = 0
-        """rises whenever the set of segments that can be found changes"""
+        """rises whenever the set of segments that can be found changes, or what one of them is the mean of"""
         self._dropped_files: list[int] = []
 
     def __len__(self) -> int:

@@ -1,5 +1,6 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
+from functools import partial
 from logging import Logger
 
 import numpy as np
@@ -87,7 +88,7 @@ def _prove_turns(worker: Worker, tokens: np.ndarray, by: int) -> None:
     turn = worker.stored.rotation.turning(torch.full_like(here, by))
     layers = zip(_alone(worker, given, here), _alone(worker, given, here + by), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
-        turned, pairs = turn(number, keys), worker.stored.rotation.of(number).pairs
+        turned, pairs = turn(number, keys), partial(worker.stored.rotation.pairs, number)
         # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
         apart, whole = (
             torch.stack(pairs(one.float().square().sum((0, 1)))).sum(0) for one in (turned - moved_keys, moved_keys)
@@ -114,7 +115,10 @@ def _alone(worker: Worker, tokens: torch.Tensor, positions: torch.Tensor) -> Row
 
 
 def refuse_unless_like_engine(worker: Worker, save: Save, logger: Logger) -> None:
-    """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
+    """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails, the first time it is called."""
+    if worker.is_compared:
+        return
+    worker.is_compared = True
     try:
         compare_with_engine(worker, save)
     except Exception as error:
@@ -151,8 +155,8 @@ def compare_with_engine(worker: Worker, save: Save) -> None:
 def _load(worker: Worker, tokens: np.ndarray, blocks: GroupBlocks, *pieces: Piece, budget: int = 0) -> None:
     """Fills a prompt's rows as far as its only piece, or computes all of them if there is none."""
     end = pieces[0].end if pieces else len(tokens)
-    worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
-    if worker.failed.take_requests() or worker.failed.take_blocks():
+    load = Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False)
+    if not worker.load_now(load):
         raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")
 
 

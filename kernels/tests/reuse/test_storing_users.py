@@ -21,7 +21,7 @@ class Stored:
 
     def __init__(self, contexts: int = 4) -> None:
         self.catalogue = Catalogue(2000)
-        self._storing = Storing(self.catalogue, None, contexts, 10_000, [])
+        self._storing = Storing(self.catalogue, contexts, 10_000, [])
         self._sent = 0
         self.shares: dict[bytes, Fraction] = {}
         self._contexts = 0

@@ -49,7 +49,7 @@ class MirrorDouble:
     def cleared(self) -> None:
         self.report((Cleared(),))
 
-    def close(self) -> None:
+    def close(self, *, wait: bool) -> None:
         self.is_closed = True
 
     def take_told(self) -> list[tuple[str, str, int]]:

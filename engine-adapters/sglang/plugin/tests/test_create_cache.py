@@ -48,7 +48,7 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
         def describe(self, facts: dict[str, object]) -> None:
             created[-1]["facts"] = facts
 
-        def close(self) -> None:
+        def close(self, *, wait: bool) -> None:
             pass
 
     monkeypatch.setattr(factory, "CallbackSender", SilentSender)

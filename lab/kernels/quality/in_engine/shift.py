@@ -29,7 +29,7 @@ class ShiftTable:
     def __init__(self, worker: Any, system_tokens: int) -> None:
         self._worker = worker
         self._system = system_tokens
-        self._rotation = worker.stored.rotation.of(0)
+        self._rotation = worker.stored.rotation
         row, _ = worker.pages.rows_of(0, torch.tensor([[1]]), 0, 1)
         shape = (worker.pages.layers, len(_BUCKETS) + 1, *row.shape[1:])
         self._keys, self._values, self._count = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape[1])

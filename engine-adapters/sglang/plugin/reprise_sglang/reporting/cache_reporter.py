@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -96,5 +95,4 @@ class CacheReporter:
         logger.error("reprise: the prefix cache is NOT reported any more, serving goes on. %s", reason)
         with contextlib.suppress(Exception):
             sender.cleared()
-            # closing waits for the last post; the scheduler must not
-            threading.Thread(target=sender.close, name="reprise-close", daemon=True).start()
+            sender.close(wait=False)

@@ -1,14 +1,9 @@
 """What is known of a request while SGLang serves it."""
 
-import hashlib
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from reprise_reuse.prompts.wishes import Wish
-    from reprise_reuse.segments import Segment
+from reprise_reuse.prompts import asked
 
 ATTRIBUTE = "reprise_reuse"
 """of SGLang's requests, which keep what is known of them"""
@@ -16,36 +11,14 @@ _HEALTH_CHECK = "HEALTH_CHECK"
 
 
 @dataclass(slots=True)
-class Asked:
-    """A request whose prompt SGLang computes or has computed."""
+class Asked(asked.Asked):
+    """A request of SGLang's. Once SGLang has counted its cached tokens, what is found for it is no longer counted."""
 
-    prompt: np.ndarray
-    """int32 [n]"""
-    wish: "Wish"
-    namespace: bytes
-    """of the segments that it may reuse: a digest of its cache salt and of SGLang's other keys"""
-    store: str
-    """a value of the setting `store`"""
-    stock_because: str | None
-    """why nothing is reused for it; None: it may reuse"""
-    exact_tokens: int | None = None
-    """length of the prefix that full attention has computed; None: everything"""
-    exact: int = 0
-    """tokens that came back as full attention had computed them"""
-    reused: int = 0
-    """tokens taken from other positions"""
-    recomputed: int = 0
-    """tokens found at other positions and computed again"""
-    is_counted: bool = False
-    """what is found for it from now on is no longer counted, as SGLang counts cached tokens only once"""
     is_begun: bool = False
-    is_stored: bool = False
     cached: int | None = None
     """where SGLang's own cache of it ended when disk and shared store were first asked for it"""
     is_read: bool = False
     """whether its segments on disk were asked for, and none is being read any more"""
-    fetching: "list[Segment]" = field(default_factory=list)
-    """what it waits for, read from disk"""
 
     def begin_again(self) -> None:
         """SGLang has given up what it had computed, and computes the request anew."""
@@ -74,7 +47,6 @@ def why_stock(request: Any, needs_salt: bool) -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def namespace_of(request: Any) -> bytes:
-    """Returns a digest of what separates requests in SGLang's own cache."""
-    keys = request.cache_salt, request.extra_key, request.lora_id
-    return hashlib.blake2b(repr(keys).encode(), digest_size=16).digest()
+def keys_of(request: Any) -> tuple[str | None, ...]:
+    """Returns what separates requests in SGLang's own cache."""
+    return request.cache_salt, request.extra_key, request.lora_id

@@ -9,40 +9,25 @@ from sglang.srt.model_executor.forward_batch_info import CaptureHiddenMode, Forw
 from sglang.srt.model_executor.forward_context import ForwardContext, forward_context
 from sglang.srt.runtime_context import get_model
 
-from reprise_reuse.rows.engine_parts import Attend, Requests
+from reprise_reuse.rows.engine_parts import Attend, Forward, LastLayerReached, Requests
 from reprise_sglang.reuse.pool_rows import LayerPages
 from reprise_sglang.reuse.row_attention import attend_rows
 
-_MOST_ROWS = 8192
 
-
-class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
-    """All keys and values are written; what the last layer would still compute is not needed."""
-
-
-class NestedForward(AttentionBackend):
+class NestedForward(AttentionBackend, Forward):
     """
-    Runs the model with itself as the attention backend (`reprise_reuse.rows.engine_parts.Forward`).
+    Runs the model with itself as the attention backend.
 
     Weights, rotary embedding and experts are SGLang's. Slot 0 of its pool is padding, which nobody reads.
     """
 
-    most_rows = _MOST_ROWS
+    most_rows = 8192
 
     def __init__(self, runner: Any, pages: Sequence[LayerPages], scale: float) -> None:
         """scale: of attention's logits"""
         super().__init__()
         self._runner, self._pages, self._scale = runner, pages, scale
         self.token_to_kv_pool, self.req_to_token_pool = runner.token_to_kv_pool, runner.req_to_token_pool
-        self._attend: Attend | None = None
-        self._slots: torch.Tensor | None = None
-        self._is_whole = False
-
-    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
-        self._run(tokens, positions, None, attend)
-
-    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
-        self._run(tokens, positions, slots, attend)
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
         # there is one group of layers, and a block is a slot
@@ -59,11 +44,7 @@ class NestedForward(AttentionBackend):
         self.write(tokens, rows, written, attend)
 
     def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """Runs tokens like `ask`, to the model's end. Returns the last one's logits [vocabulary]."""
-        return self._run(tokens, positions, None, attend, is_whole=True).next_token_logits[0]
-
-    def add_up(self, scores: torch.Tensor) -> torch.Tensor:
-        return scores
+        return self._run(tokens, positions, attend=attend, is_whole=True).next_token_logits[0]
 
     def forward(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, layer: Any, forward_batch: Any,
@@ -75,28 +56,29 @@ class NestedForward(AttentionBackend):
             pages = self._pages[index]
             pages.keys.index_copy_(0, slots, k.view(len(k), *pages.shape[1:]).to(pages.dtype))
             pages.values.index_copy_(0, slots, v.view(len(v), *pages.shape[1:]).to(pages.dtype))
-        ends_here = index == len(self._pages) - 1 and not self._is_whole
+        ends_here = index == len(self._pages) - 1 and self._is_under_way
         q = q.reshape(len(q), -1, k.shape[-1])
         output = torch.empty_like(q, memory_format=torch.contiguous_format)
         # of rows whose keys and values are written, nobody reads what the last layer would give
         if slots is None or not ends_here:
             self._attend(index, q, k, v, output)
         if ends_here:
-            raise _LastLayerReached
+            raise LastLayerReached
         return output.flatten(1)
 
     def _run(
-        self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor | None, attend: Attend, *,
+        self, tokens: torch.Tensor, positions: torch.Tensor, *, attend: Attend, written: torch.Tensor | None = None,
         is_whole: bool = False,
     ) -> Any:  # fmt: skip
+        """Returns what the model returns, if it is run to its end (`is_whole`)."""
         model, device, count = self._runner.model, positions.device, len(positions)
-        self._attend, self._slots, self._is_whole = attend, slots, is_whole
+        self._attend, self._slots, self._is_under_way = attend, written, not is_whole
         lengths = torch.full((1,), count, dtype=torch.int64, device=device)
         batch = ForwardBatch(
             forward_mode=ForwardMode.EXTEND, batch_size=1, input_ids=tokens.long(), positions=positions.long(),
             req_pool_indices=torch.zeros(1, dtype=torch.int64, device=device),
             seq_lens=lengths, seq_lens_sum=count, extend_seq_lens=lengths,
-            out_cache_loc=torch.zeros(count, dtype=torch.int64, device=device) if slots is None else slots,
+            out_cache_loc=torch.zeros(count, dtype=torch.int64, device=device) if written is None else written,
             extend_num_tokens=count, capture_hidden_mode=CaptureHiddenMode.NULL,
         )  # fmt: skip
         try:
@@ -105,10 +87,10 @@ class NestedForward(AttentionBackend):
                 forward_context(ForwardContext(attn_backend=self), forward_batch=batch),
             ):
                 output = model.forward(batch.input_ids, batch.positions, batch)
-        except _LastLayerReached:
+        except LastLayerReached:
             return None
         finally:
-            self._attend = self._slots = None
+            self._attend, self._slots, self._is_under_way = None, None, False
         if is_whole:
             return output
         raise RuntimeError("the model has not run its last attention layer")

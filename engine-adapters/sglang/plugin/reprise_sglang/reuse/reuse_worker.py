@@ -6,29 +6,26 @@ from typing import Any
 
 import torch
 
-from reprise_reuse.costs import EVEN
-from reprise_reuse.device import Clock
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import ReuseReport, TierOrders
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
 from reprise_reuse.remote.remote_tier import RemoteTier
-from reprise_reuse.remote.tiers import Tiers
-from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
-from reprise_reuse.rows.worker import FailedLoads, Faults
+from reprise_reuse.rows.worker import Worker
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_sglang.reuse.nested_forward import NestedForward
 from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
 
 
-class ReuseWorker:
+class ReuseWorker(Worker):
     """
-    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.rows.worker.Worker`).
+    Fills and computes rows of loads at once, or says that it could not.
 
     SGLang's scheduler has allocated the slots of the whole prompt and computes what was not filled, so that nothing has
     to be taken back if a load fails.
@@ -36,31 +33,23 @@ class ReuseWorker:
 
     def __init__(
         self, runner: Any, attention: Sequence[Any], rotary: tuple[torch.Tensor, bool], shape: RowShape,
-        host_slots: int, disk: DiskTier | None, remote: RemoteTier | None, logger: Logger,
+        host_slots: int, tiers: tuple[DiskTier | None, RemoteTier | None], logger: Logger,
     ) -> None:  # fmt: skip
         """attention: the model's attention layers; rotary: its rotary embedding's table, and whether it is NeoX'"""
-        pool = runner.token_to_kv_pool
-        caches = pages_of(pool, range(len(attention)))
+        caches = pages_of(runner.token_to_kv_pool, range(len(attention)))
+        device, (table, is_neox) = caches[0].device, rotary
+        rotation = KeyRotation(table.to(device), is_neox=is_neox)
+        store = HostStore(host_slots, shape, rotation, pinned=device.type == "cuda")
+        super().__init__(device, store, tiers, ReuseReport(), logger)
         self.layer, self.layout = PoolLayer(attention[0]), PoolLayout()
-        self.device = caches[0].device
-        self.longest: int = runner.model_config.context_len
-        table, is_neox = rotary
-        rotation = LayerRotations([KeyRotation(table.to(self.device), is_neox=is_neox)] * len(caches))
+        self.longest = runner.model_config.context_len
         scale = float(attention[0].scaling)
         self.forward = NestedForward(runner, caches, scale)
         self.pages = PromptPages(self.forward, self.layout, caches, scale, rotation.positions, ranks=1)
         # in torch, a question's attention waits for the device in every layer
-        self.pages.reads_in_place = self.device.type == "cuda"
-        self.store = HostStore(host_slots, shape, rotation, pinned=self.device.type == "cuda")
-        self.tiers = Tiers(disk, remote, self.store, logger)
+        self.pages.reads_in_place = device.type == "cuda"
         layers = [self.layer] * len(caches)
-        self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, self.store)
-        self.costs, self.clock = EVEN, Clock(self.device)
-        self.report = ReuseReport()
-        self._faults = Faults(logger)
-        self.failed = FailedLoads(self.layout.block_size, by_request=True)
-        self._logger = logger
-        self._is_compared = False
+        self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, store)
 
     @torch.inference_mode()
     def load(self, loads: Sequence[Load]) -> list[Load]:
@@ -86,34 +75,28 @@ class ReuseWorker:
         self._faults.none_happened()
         return [one.load for one in opened]
 
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, for the self-test."""
-        if not self.load([load]):
-            self.failed.add(load)
+    def load_now(self, load: Load) -> bool:
+        return bool(self.load([load]))
 
     @torch.inference_mode()
     def save(self, save: Save) -> None:
         """Stores rows that a forward has computed."""
-        if not self._is_compared:
-            self._is_compared = True
-            refuse_unless_like_engine(self, save, self._logger)
+        refuse_unless_like_engine(self, save, self._logger)
         try:
             self.stored.save(save)
         except Exception:
             self._faults.happened("storing", "segments were not stored", self.report)
-            for piece in save.pieces:
-                self.store.forget(torch.from_numpy(piece.slots), piece.owner)
-                self.report.lost.add(piece.owner)
+            self._lose(save.pieces)
 
     @torch.inference_mode()
     def check(self, check: Check) -> None:
         """Compares an answer's first token with full attention's, which takes as long as a cold prefill."""
         report_check(self, check, self._faults)
 
-    def tend(self, orders: TierOrders, remote: TierOrders | None) -> None:
+    def tend(self, orders: TierOrders) -> None:
         """Drops files, starts reads and lookups, puts what was read into host memory, and queues writes."""
-        self.tiers.tend(orders, remote, self.report)
-        self.tiers.write(orders, remote)
+        self.tiers.tend(orders, self.report)
+        self.tiers.write(orders)
         self.tiers.report(self.report)
 
     def take_report(self) -> ReuseReport:

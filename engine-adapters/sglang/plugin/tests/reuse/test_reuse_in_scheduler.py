@@ -259,7 +259,7 @@ def test_the_self_test_finds_keys_that_are_turned_wrongly(
 ) -> None:
     worker = fresh.reuser._worker
     prove_reuse(worker, 4000, 1, 1000)
-    rotation = worker.stored.rotation.of(0)
+    rotation = worker.stored.rotation
     turn = rotation.turn
     monkeypatch.setattr(rotation, "turn", lambda keys, tables: turn(keys, tables) * torch.tensor(1.01))
     with pytest.raises(NotProvenError, match="turned to another place are off"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from vllm import _custom_ops
 
-from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.engine.model_parts import Rotary
 
 
@@ -23,11 +23,12 @@ class EngineRotation(KeyRotation):
         turned = keys.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
         rows = torch.arange(len(keys), device=keys.device)
         cos_sin = torch.cat(tables, -1).flatten(1)
-        _custom_ops.rotary_embedding(rows, turned.flatten(1), None, keys.shape[-1], cos_sin, self._is_neox)
+        _custom_ops.rotary_embedding(rows, turned.flatten(1), None, keys.shape[-1], cos_sin, self.is_neox)
         return turned.to(keys.dtype)
 
 
-def rotations_of(rotaries: Sequence[Rotary], kind: type[KeyRotation], device: torch.device) -> LayerRotations:
-    """Returns what turns each layer's keys, by operations of that kind."""
-    made = {id(one): kind(one.cos_sin.to(device), is_neox=one.is_neox) for one in rotaries}
-    return LayerRotations([made[id(one)] for one in rotaries])
+def rotation_of(rotaries: Sequence[Rotary], kind: type[KeyRotation], device: torch.device) -> KeyRotation:
+    """Returns what turns each layer's keys, by operations of that kind; all of them pair dimensions alike."""
+    first = {id(one): one for one in rotaries}
+    of_layers = [list(first).index(id(one)) for one in rotaries]
+    return kind(*(one.cos_sin.to(device) for one in first.values()), is_neox=rotaries[0].is_neox, of_layers=of_layers)

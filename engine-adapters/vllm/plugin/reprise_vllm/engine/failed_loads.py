@@ -1,9 +1,47 @@
 """What vLLM does about a load that could not fill its blocks."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
+
+    from reprise_reuse.pieces import Load
+
+
+class FailedLoads:
+    """Loads that vLLM computes instead. It hears of their blocks, or of requests."""
+
+    def __init__(self, block_size: int, *, by_request: bool) -> None:
+        self._block_size = block_size
+        self._by_request = by_request
+        self._requests: set[str] = set()
+        self._blocks: set[int] = set()
+
+    def add(self, load: "Load") -> None:
+        if self._by_request:
+            self._requests.add(load.request_id)
+        else:
+            size = self._block_size
+            self._blocks.update(load.blocks[0][load.begin // size : -(-load.end // size)])
+
+    def clear(self) -> None:
+        self._requests.clear()
+        self._blocks.clear()
+
+    def touch(self, blocks: Sequence[int]) -> bool:
+        """Whether any of these blocks could not be filled."""
+        return not self._blocks.isdisjoint(blocks)
+
+    def take_blocks(self) -> set[int]:
+        """Returns the blocks that could not be filled since the last call."""
+        taken, self._blocks = self._blocks, set()
+        return taken
+
+    def take_requests(self) -> set[str]:
+        """Returns the requests whose loads failed since the last call."""
+        taken, self._requests = self._requests, set()
+        return taken
 
 
 def recompute_failed_loads() -> None:

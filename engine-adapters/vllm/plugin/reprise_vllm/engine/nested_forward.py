@@ -10,7 +10,7 @@ from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
-from reprise_reuse.rows.engine_parts import Attend, Requests, Runs, to_passes
+from reprise_reuse.rows.engine_parts import Attend, Forward, LastLayerReached, Requests, Runs, to_passes
 from reprise_reuse.rows.evidence import Sight
 from reprise_vllm.engine.model_parts import IMAGES_LEFT, IMAGES_LEFT_COUNT, leaves_images
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
     from reprise_vllm.engine.supported import LayerGroups
-
-
-class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
-    """All keys and values are written; what the last layer would still compute is not needed."""
 
 
 def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
@@ -41,9 +37,9 @@ def sights_of(groups: "LayerGroups", layers: Mapping[str, Any]) -> list[Sight]:
     return [Sight(*of[name], getattr(layer.impl, "sinks", None)) for name, layer in layers.items()]
 
 
-class NestedForward:
+class NestedForward(Forward):
     """
-    Runs the engine's model on tokens of requests at their true positions.
+    Runs vLLM's model on tokens of requests at their true positions.
 
     Weights, experts and tensor-parallel layers are the engine's, and so is the operation that writes keys and values to
     pages. Attention is given, or else the engine's own, to which each run of neighbouring rows looks like a request.
@@ -74,41 +70,19 @@ class NestedForward:
             config.model_config.supports_multimodal_inputs or config.model_config.enable_prompt_embeds
         )
         self._rest = _rest_of(model, self.most_rows) if config.model_config.supports_multimodal_inputs else {}
-        self._attend: Attend | None = None
-        self._slots: torch.Tensor | None = None
-        self._is_under_way = False
         for index, layer in enumerate(layers.values()):
             self._intercept(layer, index)
 
-    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
-        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
-        self._run(tokens, positions, attend=attend)
-
-    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
-        """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
-        self._run(tokens, positions, attend=attend, written=slots)
-
     def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
-        """Runs tokens like `ask`, to the model's end. Returns the last one's logits [vocabulary]; None without them.
-
-        With tensor parallelism, only some ranks have logits.
-        """
         hidden = self._run(tokens, positions, attend=attend, is_whole=True)
         logits = self._model.compute_logits(hidden[-1:])
         return None if logits is None else logits[0]
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
-        """Runs tokens (int32 [n]) at positions `rows` by the engine's own attention, in as many passes as its limits
-        demand, and writes keys and values to their requests' blocks.
-
-        rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
-              what they attend to
-        """
         for runs in to_passes(rows, requests.counts, self._most_runs):
             self._compute(tokens, requests, runs)
 
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:
-        """Returns the sum over tensor-parallel ranks."""
         return tensor_model_parallel_all_reduce(scores)
 
     def _compute(self, tokens: torch.Tensor, requests: Requests, runs: Runs) -> None:
@@ -169,7 +143,7 @@ class NestedForward:
                 set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots or {}),
             ):
                 return self._model(**self._inputs(tokens, positions), intermediate_tensors=None)
-        except _LastLayerReached:
+        except LastLayerReached:
             return None
         finally:
             self._attend, self._slots, self._is_under_way = None, None, False
@@ -220,7 +194,7 @@ class NestedForward:
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
             if ends_here:
-                raise _LastLayerReached
+                raise LastLayerReached
             return output
 
         layer.impl.forward = forward

@@ -14,7 +14,7 @@ _DIGITS = {False: (128, 4), True: (8, 11)}
 
 class PageLayout:
     """
-    Where a token's keys and values are within a block, found by probing.
+    Where a token's keys and values are within a block (`reprise_reuse.rows.engine_parts.Layout`), found by probing.
 
     Backends differ: the CPU backend packs keys, GPU backends order dimensions differently, and all change between
     releases. So the backend's own `do_kv_cache_update` writes known numbers into a scratch block, which is searched.
@@ -69,7 +69,6 @@ class PageLayout:
     def read(
         self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
         first, last = begin // self.block_size, -(-end // self.block_size)
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
         by_block, used = cache.movedim(self._block_dim, 0), blocks[first:last]
@@ -80,22 +79,18 @@ class PageLayout:
         return self._keys.of_blocks(cache.movedim(self._block_dim, 0), blocks)
 
     def keys_of_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
-        """Returns keys [n, heads, head size] of any slots of the cache (int64 [n])."""
         at = slots // self.block_size, slots % self.block_size
         return self._keys.of_slots(cache.movedim(self._block_dim, 0), *at)
 
     def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
         by_block = cache.movedim(self._block_dim, 0)
         at = slots // self.block_size, slots % self.block_size
         return self._decoded(cache, self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at))
 
     def in_place(self, cache: torch.Tensor) -> InPlace:
-        """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
         return self._keys.beside(self._values, cache.movedim(self._block_dim, 0), self.block_size)
 
     def places(self, slots: np.ndarray, span: int) -> np.ndarray:
-        """Returns where slots of the cache (int64 [n]) are among the rows of `InPlace`, given its span; int64 [n]."""
         return slots // self.block_size * span + slots % self.block_size
 
     def _decoded(

@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata
 
@@ -25,16 +25,12 @@ class ReuseStep(TierOrders):
     loads: list[Load] = field(default_factory=list)
     saves: list[Save] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    remote: TierOrders | None = None
-    """what to do in a shared store, in the same order"""
     aborted: list[str] = field(default_factory=list)
     """requests whose loads are no longer needed"""
 
     @property
     def is_empty(self) -> bool:
-        of_disk = (self.fetches, self.writes, self.dropped_files, self.remote)
-        of_rows = (self.moves, self.copies, self.loads, self.saves, self.checks)
-        return not any((*of_rows, *of_disk, self.aborted, self.is_reset))
+        return not any(getattr(self, one.name) for one in fields(self))
 
 
 @dataclass

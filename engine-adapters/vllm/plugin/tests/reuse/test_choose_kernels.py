@@ -85,7 +85,7 @@ def worker_double() -> SimpleNamespace:
         layer=layer, device=torch.device(DEVICE), store=store,
         pages=PromptPages(None, layout, caches, DIM**-0.5, len(angles), 1),
         stored=StoredRows([layer], caches, layout, BLOCKS, rotation, store),
-        fill_kernel=lambda: FillKernel(layout, caches, store, rotation, is_neox=True),
+        fill_kernel=lambda: FillKernel(layout, caches, store, rotation),
     )  # fmt: skip
 
 

@@ -24,9 +24,9 @@ def test_the_first_request_finds_what_lies_on_disk_and_is_compared_with_the_engi
         answer = after.ask([moved], {"reuse": 1.0})[0]
         assert after.tokens_by_kind()["recomputed"] >= 250
         assert said(answer) == said(full_attention(after, moved))
-        assert after.worker._is_compared and after.reuse.refusal is None
+        assert after.worker.is_compared and after.reuse.refusal is None
         # as if it were the first: its rows were loaded, and the engine computes otherwise than we do
-        after.worker._is_compared, ask = False, NestedForward.ask
+        after.worker.is_compared, ask = False, NestedForward.ask
         monkeypatch.setattr(NestedForward, "ask", lambda self, given, at, attend: ask(self, given, at + 1, attend))
         after.ask([[*moved[:200], *DOCUMENT, *tokens(3, QUESTION)]], {"reuse": 1.0})
         assert "come out different here" in after.reuse.refusal

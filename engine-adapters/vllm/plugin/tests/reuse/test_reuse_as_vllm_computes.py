@@ -22,12 +22,12 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def nothing_is_cached_or_compared(engine: ReusingEngine) -> None:
     engine.reset()
     engine.reuse.refusal = None
-    engine.worker._is_compared = False
+    engine.worker.is_compared = False
 
 
 def test_computing_everything_again_is_full_attention(engine):
     engine.ask([FIRST])
-    assert engine.worker._is_compared and engine.reuse.refusal is None
+    assert engine.worker.is_compared and engine.reuse.refusal is None
     engine.tokens_by_kind()
     answer = engine.ask([OTHER], {"reuse": 1.0})[0]
     assert engine.tokens_by_kind()["recomputed"] > 400

@@ -10,7 +10,7 @@ import torch
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.prompts.wishes import read_wish
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, read_settings, tokens_in
-from reprise_vllm.reuse.scheduler.asked import namespace_of
+from reprise_vllm.reuse.scheduler.asked import Asked, keys_of
 from reprise_vllm.scheduler_side import warn_of_unknown
 
 
@@ -148,6 +148,9 @@ def test_salts_and_adapters_have_namespaces_of_their_own():
     def request(salt, *lora):
         adapter = SimpleNamespace(lora_name=lora[0], lora_int_id=lora[1], lora_path=lora[2]) if lora else None
         return SimpleNamespace(cache_salt=salt, lora_request=adapter)
+
+    def namespace_of(one):
+        return Asked.of((), None, ReuseSettings(), keys_of(one), None, request=one).namespace
 
     kinds = [request(None), request(""), request("a"), request("a", "x", 1, "/x"), request("a", "x", 1, "/y")]
     assert len({namespace_of(one) for one in kinds}) == len(kinds)

@@ -50,12 +50,12 @@ def lookup_of(name: int) -> Lookup:
 def tend(tiers: Tiers, remote: TierOrders, done: str) -> ReuseReport:
     """Carries out orders. Returns the report once it has this."""
     report = ReuseReport()
-    tiers.tend(TierOrders(is_reset=remote.is_reset), remote, report)
+    tiers.tend(TierOrders(is_reset=remote.is_reset, remote=remote), report)
     until = time.monotonic() + 10
     while not getattr(report, done):
         assert time.monotonic() < until
         time.sleep(0.002)
-        tiers.tend(TierOrders(), None, report)
+        tiers.tend(TierOrders(), report)
     return report
 
 
@@ -82,14 +82,14 @@ def test_a_model_that_cannot_be_identified_after_a_reset_neither_writes_nor_find
     disk = DiskTier(tmp_path / "disk", fingerprint, 0, LOGGER) if has_disk else None
     known = fingerprint if disk is None else disk.fingerprint
     tiers = Tiers(disk, RemoteTier(FolderStore(tmp_path / "store"), known, LOGGER), store, LOGGER)
-    tiers.write(TierOrders(), TierOrders(writes=[file_of(1)]))
+    tiers.write(TierOrders(remote=TierOrders(writes=[file_of(1)])))
     wait_until_counted(tiers, "written")
     before = {one for one in (tmp_path / "store").rglob("*") if one.is_file()}
     is_broken = True
     orders = TierOrders(is_reset=True, lookups=[lookup_of(1)], fetches=[file_of(1)])
     report = tend(tiers, orders, "found")
     assert report.found == [("request 1", [])] and report.lost == {1}
-    tiers.write(TierOrders(writes=[file_of(2)]), TierOrders(writes=[file_of(2)]))
+    tiers.write(TierOrders(writes=[file_of(2)], remote=TierOrders(writes=[file_of(2)])))
     tiers.close()
     assert {one for one in (tmp_path / "store").rglob("*") if one.is_file()} == before
     assert not list(tmp_path.glob("disk/*"))
@@ -114,7 +114,7 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
     monkeypatch.setattr(remote_tier, "_MOST_BYTES", 2 * size)
     stuck = StuckStoreDouble(tmp_path)
     tiers = Tiers(None, remote := RemoteTier(stuck, lambda: "model", LOGGER), store, LOGGER)
-    tiers.write(TierOrders(), TierOrders(writes=[file_of(name) for name in range(4)]))
+    tiers.write(TierOrders(remote=TierOrders(writes=[file_of(name) for name in range(4)])))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {2, 3}
     stuck.may_go_on.set()
     report, until = ReuseReport(), time.monotonic() + 10
@@ -123,5 +123,5 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
     assert report.unshared == {0, 1}
     for _ in range(3):
         remote._writing.failed("the store is gone", time.monotonic())
-    tiers.write(TierOrders(), TierOrders(writes=[file_of(5)]))
+    tiers.write(TierOrders(remote=TierOrders(writes=[file_of(5)])))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {5}

@@ -1,20 +1,13 @@
-"""What the scheduler's side knows about active requests, and its capacity limits."""
+"""What the scheduler's side knows about active requests."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from reprise_reuse.costs import Costs, RowWork
+from reprise_reuse.costs import Costs
 from reprise_reuse.pieces import GroupBlocks, Load, Piece
+from reprise_reuse.prompts import asked
 from reprise_reuse.prompts.claims import Claim, piece_of
-from reprise_reuse.prompts.storing import Computed
-from reprise_reuse.prompts.users import store_of
-from reprise_reuse.prompts.wishes import Wish, read_wish
-from reprise_reuse.segments import Found, Segment
-from reprise_reuse.segments.eviction_order import PROBATION
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
@@ -26,45 +19,11 @@ if TYPE_CHECKING:
 _TRANSFERS = {"do_remote_decode", "do_remote_prefill"}
 
 
-class Limits(NamedTuple):
-    """How much the catalogue and a step may hold, and what computing rows costs."""
-
-    host_tokens: int
-    disk_tokens: int
-    rows_per_step: int
-    most_checked: int
-    """tokens of the longest prompt that is checked"""
-    block_size: int
-    ranks: int
-    device_blocks: int
-    row_bytes: int
-    has_windows: bool = False
-    """some layers see a window only, so a request's rows are not all in its blocks"""
-    copies_beside: bool = False
-    """the device copies from and to host memory beside what it computes, as a GPU does"""
-    work: RowWork = RowWork()
-
-    @property
-    def blocks_ahead(self) -> int:
-        """How many of the blocks that are handed out next are copied to host memory before."""
-        # two steps' full; host memory keeps twice as many beside what prompts have repeated
-        tokens = min(2 * self.most_checked, int(PROBATION * self.host_tokens) // 2)
-        return tokens // self.block_size if self.copies_beside else 0
-
-
-@dataclass(slots=True)
-class Asked:
+@dataclass(slots=True, kw_only=True)
+class Asked(asked.Asked):
     """An active request."""
 
     request: "Request"
-    wish: Wish
-    namespace: bytes
-    store: str
-    """which segments it may reuse: a value of the setting `store`"""
-    stock_because: str | None
-    """why nothing is reused for it; None: it may reuse"""
-    unclaimed_because: str | None = None
-    """why nothing of what was found is reused, as of the last lookup: `few_tokens` or `slower`"""
     claim: Claim | None = None
     pieces: list[Piece] = field(default_factory=list)
     """where the claim's rows are stored"""
@@ -74,9 +33,6 @@ class Asked:
     """it has blocks for such a load"""
     is_given_up: bool = False
     """its load, or room for it, was given up: with windows, another would need room beside what vLLM keeps for it"""
-    fetching: list[Segment] = field(default_factory=list)
-    found: tuple[tuple[int, int], list[Found]] | None = None
-    """((catalogue version, cached tokens) of the lookup, its result)"""
     public: Sequence[bytes] = ()
     """hashes of its prompt's blocks, as vLLM computed them"""
     salt: str | None = None
@@ -86,26 +42,14 @@ class Asked:
     """the approximate turn that its prompt starts with"""
     cached: int = 0
     """tokens found in vLLM's own cache, including those of `earlier`"""
-    exact_tokens: int | None = None
-    """length of the prefix that full attention computed; None: the whole prompt"""
     cached_exact: int = 0
+    """of `exact`, what was in vLLM's own cache"""
     earlier_reused: int = 0
-    exact: int = 0
-    """tokens that full attention computed, in vLLM's own cache (`cached_exact`) or claimed"""
-    reused: int = 0
-    """tokens taken from other positions, by its claim or by an earlier turn (`earlier_reused`)"""
-    recomputed: int = 0
-    is_counted: bool = False
-    is_stored: bool = False
+    """of `reused`, what an earlier turn had taken"""
 
-    @staticmethod
-    def of(request: "Request", settings: ReuseSettings) -> "Asked":
-        """Reads what a new request asks for."""
-        wish = read_wish(request.kv_transfer_params, settings, request.num_prompt_tokens)
-        return Asked(
-            request, wish, namespace_of(request), store_of(request.cache_salt, settings),
-            why_stock(request) or wish.stock_because, public=list(request.block_hashes), salt=request.cache_salt,
-        )  # fmt: skip
+    @property
+    def ratio(self) -> float:
+        return min(self.wish.ratio, self.earlier.ratio if self.earlier else 1)
 
     @property
     def kind(self) -> str:
@@ -172,26 +116,10 @@ class Asked:
         """Returns what fills a claim's rows, and notes what becomes of the prompt."""
         self.is_loading = self.is_late
         self.fetching.clear()
-        if claim.exact_end < claim.end:
-            known = claim.exact_end if self.exact_tokens is None else self.exact_tokens
-            self.exact_tokens = min(claim.exact_end, known)
+        self.filled(claim)
         return Load(
-            self.request.request_id, prompt_of(self.request), blocks, claim.begin, claim.end, self.pieces,
+            self.request.request_id, self.prompt, blocks, claim.begin, claim.end, self.pieces,
             claim.question, claim.budget, claim.method, self.is_late, claim.seconds.question, claim.seconds.load,
-        )  # fmt: skip
-
-    def computed(self, blocks: GroupBlocks, done: int, begin: int, held: int | None) -> Computed:
-        """Returns what is computed of its prompt.
-
-        done   how many of its tokens
-        begin  which of them this step begins with; 0 if its blocks hold all
-        held   from which one on its blocks were held; None: not at all
-        """
-        # with ratio 1, everything that is not exact was computed again
-        exact = None if self.wish.ratio == 1 and self.earlier is None else self.exact_tokens
-        return Computed(
-            self.namespace, prompt_of(self.request)[:done], blocks, exact, self.wish.borders, self.wish.user,
-            self.store, max(begin if held is None else held, self.wish.kept_from), begin,
         )  # fmt: skip
 
     def turn(self, block_size: int) -> Turn | None:
@@ -199,13 +127,12 @@ class Asked:
 
         With ratio 1 everything was recomputed and equals full attention; continuing from it would count as reuse.
         """
-        ratio = min(self.wish.ratio, self.earlier.ratio if self.earlier else 1)
-        if self.exact_tokens is None or self.private_from is None or ratio == 1:
+        if self.exact_tokens is None or self.private_from is None or self.ratio == 1:
             return None
         blocks = len(self.public)
         return Turn(
             list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
-            self.private_from // block_size, self.exact_tokens, ratio, self.shared_with,
+            self.private_from // block_size, self.exact_tokens, self.ratio, self.shared_with,
         )  # fmt: skip
 
 
@@ -214,9 +141,12 @@ def delays_others(claim: Claim, costs: Costs, all_asked: Iterable[Asked]) -> boo
     return claim.on_host > costs.rows_beside(1) and any(one.is_stored for one in all_asked)
 
 
-def prompt_of(request: "Request") -> np.ndarray:
-    """Returns the tokens of the request's prompt; int32 [n]."""
-    return np.array(request.prompt_token_ids, dtype=np.int32)
+def asked_by(request: "Request", settings: ReuseSettings) -> Asked:
+    """Reads what a new request asks for."""
+    return Asked.of(
+        request.prompt_token_ids or (), request.kv_transfer_params, settings, keys_of(request), why_stock(request),
+        request=request, public=list(request.block_hashes), salt=request.cache_salt,
+    )  # fmt: skip
 
 
 def why_stock(request: "Request") -> str | None:
@@ -236,8 +166,7 @@ def why_stock(request: "Request") -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def namespace_of(request: "Request") -> bytes:
-    """Returns a digest of the cache salt and adapter: only requests with the same two may use what this one stores."""
+def keys_of(request: "Request") -> tuple[object, ...]:
+    """Returns the cache salt and adapter: only requests with the same two may use what this one stores."""
     lora = request.lora_request
-    adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
-    return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()
+    return request.cache_salt, (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None

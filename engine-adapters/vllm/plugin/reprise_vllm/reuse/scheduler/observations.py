@@ -2,9 +2,9 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from reprise_reuse.prompts.claims import Seconds
-from reprise_vllm.reuse.messages import WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked
 from reprise_vllm.usage.engine_metrics import ReuseStats
 
@@ -15,21 +15,18 @@ Counts = Counter[tuple[str, str]]
 class Observations:
     """Counts since the start, and observed values since the last collection."""
 
-    def __init__(self) -> None:
-        self.counts: Counts = Counter()
-        """by (what, kind), as in `usage.engine_metrics`"""
+    def __init__(self, counts: Counts) -> None:
+        """counts: by (what, kind), as in `usage.engine_metrics`; others count there, too"""
+        self.counts = counts
         self._taken: Counts = Counter()
         self._values: dict[tuple[str, str], list[float]] = {}
         # requests whose prompt is computed, and whose first token is not here yet
         self._answering: dict[str, Asked] = {}
 
-    def heard(self, report: WorkerReport) -> None:
-        """Adds what workers report."""
-        self.counts.update({("segments", "refused"): report.refused, ("segments", "unwritten"): report.unwritten})
-        self.counts.update({("faults", what): count for what, count in report.faults.items()})
-        self.counts.update(report.figures)
-        if report.divergences:
-            self._values.setdefault(("divergence", "reused"), []).extend(report.divergences)
+    def diverged(self, nats: Sequence[float]) -> None:
+        """Adds by how much checked answers diverged from full attention's."""
+        if nats:
+            self._values.setdefault(("divergence", "reused"), []).extend(nats)
 
     def predicted(self, seconds: Seconds) -> None:
         """Adds what a load is predicted to take."""

@@ -1,28 +1,18 @@
 """The scheduler's side of reuse: claims rows that segments hold, and tells workers what to load and store."""
 
-import random
-import time
 from collections.abc import Collection
 from logging import Logger
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from reprise_reuse.costs import EVEN
-from reprise_reuse.disk.disk_segments import DiskSegments
-from reprise_reuse.pieces import Check, GroupBlocks
-from reprise_reuse.prompts.claims import make_claim, why_unclaimed
-from reprise_reuse.prompts.storing import Storing
-from reprise_reuse.prompts.users import may_reuse
-from reprise_reuse.remote.remote_segments import RemoteSegments
-from reprise_reuse.segments import Catalogue, Found
+from reprise_reuse.pieces import GroupBlocks
+from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.contained import contained
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
 from reprise_vllm.engine.request_blocks import WindowBlocks, before_resets, free_loading, is_running
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.scheduler.asked import Asked, Limits, delays_others, prompt_of
+from reprise_vllm.reuse.scheduler.asked import Asked, asked_by, delays_others
 from reprise_vllm.reuse.scheduler.continuations import Continuations
 from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
@@ -34,36 +24,26 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 
-class ReuseScheduler:
+class ReuseScheduler(PromptReuse):
     """
-    Finds what a prompt repeats, and claims it as tokens that vLLM need not compute.
+    Claims what a prompt repeats as tokens that vLLM need not compute.
 
-    The catalogue here decides where rows are stored and what is evicted, and workers obey. So all ranks hold the same,
-    and a claim waits for no reply. Steps reach the workers in order, so a load reads its slots before they are reused.
+    All ranks obey, so all hold the same. Steps reach the workers in order, so a load reads its slots before they are
+    reused.
     """
 
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
-        self._settings = settings
-        self._limits = limits
-        # files of earlier runs may exist, so names start at the current time
-        self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size)
+        super().__init__(settings, limits, line_ends, logger)
+        self._step = ReuseStep()
         self._pages = PageTier(self._catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead)
-        self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
+        self._storing.pages = self._pages
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._windows = WindowBlocks()
         self._pool: BlockPool | None = None
-        self._logger = logger
         self._asked: dict[str, Asked] = {}
-        self._step = ReuseStep()
         self._seconds_claimed = 0.0
-        self.costs = EVEN
         self._ready_ranks = 0
-        self._disk = DiskSegments(self._catalogue, limits.ranks, limits.row_bytes)
-        self._remote = RemoteSegments(self._catalogue, limits.row_bytes, is_used=settings.remote is not None)
-        self.refusal: str | None = None
-        """why nothing is reused, or no longer"""
-        self.observations = Observations()
-        self.counts = self.observations.counts
+        self.observations = Observations(self.counts)
 
     @property
     def is_ready(self) -> bool:
@@ -100,13 +80,12 @@ class ReuseScheduler:
     @contained("taking a request")
     def begin(self, request: "Request") -> None:
         """Registers a new request, and reads what it asks for."""
-        asked = self._asked[request.request_id] = Asked.of(request, self._settings)
+        asked = self._asked[request.request_id] = asked_by(request, self._settings)
         if asked.stock_because or self.refusal:
             self.counts["stock", asked.stock_because or "refused"] += 1
         elif self.is_ready:
             self._go_on(asked)
-            prompt = prompt_of(request)
-            self._remote.look_up(request.request_id, asked, prompt, lambda: self._find(asked, prompt, 0), self.costs)
+            self._remote.look_up(request.request_id, asked, asked.prompt, lambda: self._find(asked, 0), self.costs)
 
     @contained("claiming", (0, False))
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
@@ -125,18 +104,11 @@ class ReuseScheduler:
             asked.claim, asked.is_given_up = None, self._limits.has_windows
         if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
             asked.go_back()
-        prompt = prompt_of(request)
-        found = self._find(asked, prompt, cached)
-        is_ordered = self._remote.order_reads(request.request_id, found, (cached, len(prompt)), self.costs)
-        if not is_ordered or not self._disk.are_at_hand(asked, found, self._step):
+        found = self._find(asked, cached)
+        if not self._is_read(request.request_id, asked, found, cached):
             return None, False
-        found = [one for one in found if one.segment.is_at_hand]
-        claim = make_claim(
-            found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
-            self._settings.method, self.costs, is_lossless=not self._settings.is_lossy, asked=asked.wish.question,
-        )  # fmt: skip
-        asked.unclaimed_because = why_unclaimed(found, claim, self._settings.when)
-        if asked.unclaimed_because is not None or claim is None:
+        claim = self._claim(asked, found, cached)
+        if claim is None:
             return 0, False
         if self._limits.has_windows and (asked.is_given_up or not self._windows.hold(request, claim.computed_from)):
             asked.unclaimed_because = "no_room"
@@ -191,13 +163,9 @@ class ReuseScheduler:
                 self._store(asked, output.kv_connector_block_state.get_block_ids(request_id), done, held)
         # averaging may have brought segments from pages to host memory
         self._step.moves += self._pages.take_moves()
-        self._disk.write(self._storing.changed, self._step)
-        self._remote.share(self._storing.shared)
-        self._storing.end_step()
-        for kind, count in {**self._storing.counts, "evicted": self._catalogue.evicted}.items():
-            self.counts["segments", kind] = count
-        self._step.dropped_files += self._catalogue.take_dropped_files()
-        self._step.remote = self._remote.take_orders(is_reset=self._step.is_reset)
+        self._share()
+        self._count()
+        self._order()
         self._step.copies = self._pages.copy_ahead(self.costs.rows_beside(output.total_num_scheduled_tokens))
         self._seconds_claimed = 0.0
         return True
@@ -228,15 +196,10 @@ class ReuseScheduler:
 
     @contained("hearing a worker")
     def heard(self, report: WorkerReport) -> None:
-        """Processes a report from the workers."""
         self._ready_ranks += report.ready
         self.costs = report.costs or self.costs
-        if report.refusals and self.refusal is None:
-            self.refusal = report.refusals[0]
-            self._logger.error("reprise: nothing is reused but equal beginnings: %s", self.refusal)
-        self.counts["segments", "lost"] += self._disk.heard(report, self._step)
-        self._remote.heard(report)
-        self.observations.heard(report)
+        super().heard(report)
+        self.observations.diverged(report.divergences)
         for request_id, rows in report.missed.items():
             if request_id in self._asked:
                 self._asked[request_id].lose_tokens(rows)
@@ -260,10 +223,8 @@ class ReuseScheduler:
                 self._step.aborted.append(request_id)
 
     def reset(self) -> None:
-        """Forgets everything stored, as `/reset_prefix_cache` requests."""
-        self._catalogue.clear()
+        super().reset()
         self._continuations.clear()
-        self._step.is_reset = True
 
     def _go_on(self, asked: Asked) -> None:
         """Makes vLLM look up a prompt that starts with an approximate turn under the hashes of that turn's blocks.
@@ -275,23 +236,12 @@ class ReuseScheduler:
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.go_on(*known, self._limits.block_size)
 
-    def _find(self, asked: Asked, prompt: np.ndarray, cached: int) -> list[Found]:
-        """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
-        at = (self._catalogue.version, cached)
-        if asked.found is None or asked.found[0] != at:
-            found = self._catalogue.find(asked.namespace, prompt, cached)
-            asked.found = (at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)])
-        return asked.found[1]
-
     def _store(self, asked: Asked, blocks: GroupBlocks, done: int, held: int | None) -> None:
         """Stores rows of a prompt, computed as far as `done`. held: from which row on its blocks were held."""
         # a check takes as long as a prefill, so there is at most one in a step
-        is_short = asked.is_stored and asked.request.num_prompt_tokens <= self._limits.most_checked
-        if asked.reused and is_short and not self._step.checks and random.random() < self._settings.check:
-            self._step.checks.append(Check(prompt_of(asked.request), blocks))
-        if asked.stock_because not in (None, "off"):
-            return
+        if asked.is_stored and not self._step.checks and (check := self._check(asked, blocks)) is not None:
+            self._step.checks.append(check)
         begin = asked.request.num_computed_tokens if self._limits.has_windows else 0
-        save = self._storing.store(asked.computed(blocks, done, begin, held))
+        save = self._save(asked, blocks, done, begin if held is None else held, begin)
         if save is not None:
             self._step.saves.append(save)

@@ -3,14 +3,14 @@
 from logging import Logger
 from typing import TYPE_CHECKING
 
-from reprise_reuse.costs import RowWork, even_keys_of
+from reprise_reuse.costs import even_keys_of
+from reprise_reuse.requests.prompt_reuse import Limits
 from reprise_reuse.segments.cut import line_ends
 from reprise_settings import NotSupportedError
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
 from reprise_vllm.engine.model_parts import load_tokenizer
 from reprise_vllm.engine.private_hashes import check_privacy
 from reprise_vllm.engine.supported import check_config, layer_groups
-from reprise_vllm.reuse.scheduler.asked import Limits
 from reprise_vllm.reuse.scheduler.reuse_scheduler import ReuseScheduler
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ def start_scheduler(
         device_blocks=cache_config.num_blocks,
         row_bytes=row.bytes,
         copies_beside=config.device_config.device_type == "cuda",
-        work=RowWork(even_keys) if settings.ratio_of == "work" else RowWork(),
-    )
-    logger.info(
-        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",
-        *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}", settings.ratio_of),
+        even_keys=even_keys,
     )
     return ReuseScheduler(settings, limits, line_ends(load_tokenizer(config)), logger)

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from reprise_reuse.costs import EVEN
-from reprise_reuse.device import Clock, SideStream
+from reprise_reuse.device import SideStream
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.host_store import HostStore, slots_in
 from reprise_reuse.pieces import Load, Move, Piece
 from reprise_reuse.remote.remote_tier import RemoteTier
-from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
@@ -22,10 +20,11 @@ from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import Part, compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
-from reprise_reuse.rows.worker import FailedLoads, Faults
+from reprise_reuse.rows.worker import Worker
 from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
 from reprise_settings.reuse_settings import ReuseSettings
-from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
+from reprise_vllm.engine.engine_rotation import EngineRotation, rotation_of
+from reprise_vllm.engine.failed_loads import FailedLoads
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
 
-class ReuseWorker:
+class ReuseWorker(Worker):
     """
     Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
 
@@ -49,48 +48,36 @@ class ReuseWorker:
 
     def __init__(
         self, config: "VllmConfig", groups: LayerGroups, blocks: int, caches: dict[str, torch.Tensor],
-        parts: ModelParts, settings: ReuseSettings, disk: DiskTier | None, remote: RemoteTier | None, logger: Logger,
+        parts: ModelParts, settings: ReuseSettings, tiers: tuple[DiskTier | None, RemoteTier | None], logger: Logger,
     ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
-        self.layer = first = layers[0]
-        """an attention layer; all have the same shape"""
-        self.groups, self.device, self._block_size = groups, caches[0].device, groups.spec.block_size
-        self.longest: int = config.model_config.max_model_len
-        """tokens of the longest prompt"""
+        first, device = layers[0], caches[0].device
+        # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
+        exact = rotation_of(parts.rotaries, KeyRotation, device)
+        shape = groups.row_shape(config.model_config.dtype, settings.host_dtype)
+        store = HostStore(slots_in(settings.host_bytes, shape), shape, exact, pinned=device.type == "cuda")
+        super().__init__(device, store, tiers, WorkerReport(), logger)
+        self.layer, self.groups, self._block_size = first, groups, groups.spec.block_size
+        self.longest = config.model_config.max_model_len
         self.layout = layout = PageLayout(first, caches[0], blocks, self._block_size, config.model_config.dtype)
         layout.know(layers, caches)
-        rotation = rotations_of(parts.rotaries, EngineRotation, self.device)
+        rotation = rotation_of(parts.rotaries, EngineRotation, device)
         self.forward = NestedForward(config, parts.model, groups, parts.layers)
         sights = sights_of(groups, parts.layers)
         self.pages = PromptPages(
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
             config.parallel_config.tensor_parallel_size, sights,
         )  # fmt: skip
-        shape = groups.row_shape(config.model_config.dtype, settings.host_dtype)
-        # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
-        exact = rotations_of(parts.rotaries, KeyRotation, self.device)
-        slots = slots_in(settings.host_bytes, shape)
-        self.store = HostStore(slots, shape, exact, pinned=self.device.type == "cuda")
-        self.stored = StoredRows(
-            layers, caches, layout, blocks, rotation, self.store, [sight.group for sight in sights]
-        )  # fmt: skip
-        self.fill_kernel = partial(
-            FillKernel, layout, caches, self.store, exact.of(0), is_neox=parts.rotaries[0].is_neox
-        )  # fmt: skip
+        self.stored = StoredRows(layers, caches, layout, blocks, rotation, store, [sight.group for sight in sights])
+        self.fill_kernel = partial(FillKernel, layout, caches, store, exact)
         """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
-        self._moving = MovingRows(self.stored, SideStream(self.device))
-        self.tiers = Tiers(disk, remote, self.store, logger)
+        self._moving = MovingRows(self.stored, SideStream(device))
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self.costs, self.clock = EVEN, Clock(self.device)
-        self._late = LateLoads(SideStream(self.device), self.pages.ranks)
+        self._late = LateLoads(SideStream(device), self.pages.ranks)
         self._loaded: set[str] = set()
         # the device has yet to say whether their rows were what was stored
         self._unread: list[OpenLoad] = []
         self.failed = FailedLoads(self._block_size, by_request=groups.have_windows)
-        self._is_compared = False
-        self._logger = logger
-        self._faults = Faults(logger)
-        self.report = WorkerReport()
 
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
@@ -111,7 +98,7 @@ class ReuseWorker:
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
-        self.tiers.tend(step, step.remote, self.report)
+        self.tiers.tend(step, self.report)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):
             self._moving.finish()
@@ -121,12 +108,14 @@ class ReuseWorker:
         self.go_on(max(seconds, self.costs.row))
 
     @torch.inference_mode()
-    def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored."""
+    def load_now(self, load: Load) -> bool:
         opened = self._open_load(load)
         self._choose([opened])
         self._compute([(opened, opened.rows)])
         self._settle()
+        # no request of vLLM's
+        self.failed.clear()
+        return not opened.has_failed
 
     @torch.inference_mode()
     def go_on(self, seconds: float) -> None:
@@ -149,8 +138,7 @@ class ReuseWorker:
     def save(self, step: ReuseStep) -> None:
         """Stores rows that this step has completed, then queues writes to disk."""
         self._settle()
-        if step.saves and not self._is_compared:
-            self._is_compared = True
+        if step.saves:
             refuse_unless_like_engine(self, step.saves[0], self._logger)
         for save in step.saves:
             if self.failed.touch(save.blocks[0]):
@@ -161,7 +149,7 @@ class ReuseWorker:
                 self.stored.save(save)
         for check in step.checks:
             report_check(self, check, self._faults)
-        self.tiers.write(step, step.remote)
+        self.tiers.write(step)
         with self._or_lose(step.copies):
             self._moving.copy(step.copies)
 
@@ -227,12 +215,6 @@ class ReuseWorker:
         except Exception:
             self._faults.happened("storing", "segments were not stored", self.report)
             self._lose(rows)
-
-    def _lose(self, rows: Sequence[Move | Piece]) -> None:
-        for one in rows:
-            if one.slots is not None:
-                self.store.forget(torch.from_numpy(one.slots), one.owner)
-            self.report.lost.add(one.owner)
 
     def _choose(self, opened: Sequence[OpenLoad]) -> None:
         """Chooses the rows to compute, of all loads in one pass."""

@@ -56,7 +56,7 @@ def _create(
     groups = layer_groups(cache_config)
     parts = model_parts(config, [name for group in groups for name in group.names])
     rank = config.parallel_config.rank
-    disk = remote = None
+    tiers = None, None
     if settings.disk or settings.remote:
         facts = (
             groups.spec.dtype,
@@ -68,5 +68,5 @@ def _create(
             *([format] if (format := config.cache_config.cache_dtype).startswith("fp8") else []),
         )
         fingerprint = partial(fingerprint_of, parts.model, config.model_config.hf_config.to_dict(), *facts)
-        disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
-    return ReuseWorker(config, groups, cache_config.num_blocks, caches, parts, settings, disk, remote, logger)
+        tiers = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
+    return ReuseWorker(config, groups, cache_config.num_blocks, caches, parts, settings, tiers, logger)
