@@ -161,5 +161,8 @@ const fixes: readonly (readonly [RegExp, string])[] = [
 ]
 
 function fixFor(message: string): string {
-  return fixes.find(([pattern]) => pattern.test(message))?.[1] ?? 'start Redis, or correct the URL: host, port, and rediss:// for TLS alone'
+  return (
+    fixes.find(([pattern]) => pattern.test(message))?.[1] ??
+    'start Redis, or correct the URL: host, port, and rediss:// for TLS alone'
+  )
 }
