@@ -334,6 +334,23 @@ describe('health checks', () => {
     await delay(200)
     for (const name of 'ABC') expect(await replicaOf(ask(proxy, documentRequest('q', name)))).toMatch(/^gpu-/)
   })
+
+  test('ask a single engine where readyz tells of it', async () => {
+    const double = await startDouble()
+    let isIll = false
+    double.answer((response) => void response.writeHead(isIll ? 500 : 200).end())
+    const proxy = await startBefore([double.url], {
+      checks: { intervalSeconds: 0.02, timeoutSeconds: 1 },
+      health: { readyz: 'engine' },
+    })
+    const becomes = (status: number): Promise<void> =>
+      vi.waitFor(async () => expect((await fetch(`${proxy.adminUrl}/readyz`)).status).toBe(status))
+    await becomes(200)
+    isIll = true
+    await becomes(503)
+    isIll = false
+    await becomes(200)
+  })
 })
 
 describe('a replica that is drained', () => {

@@ -154,6 +154,11 @@ test.each<[string, Values, RegExp]>([
     /config\.aliases: two are called m: list all its models in one/,
   ],
   [
+    'engines behind a sidecar',
+    { ...exampleValues('vllm'), engines: [{ url: 'http://gpu-0:8000' }] },
+    /engines are those behind a gateway, and mode is sidecar, .*: leave engines out, or choose mode: gateway/,
+  ],
+  [
     'more pods at least than at most',
     mergeValues(exampleValues('everything'), { autoscaling: { minReplicas: 9 } }),
     /autoscaling\.minReplicas is 9, more than autoscaling\.maxReplicas, 8: raise .*, or lower/,

@@ -56,6 +56,7 @@ function fileOf(setting: string): string {
 }
 
 export const rows: readonly Row[] = [
+  ['mode', 'vllm', 'library', 'Deployment', undefined],
   ['nameOverride', 'gateway', 'other', 'Deployment metadata.name', 'r-other'],
   ['fullnameOverride', 'gateway', 'other', 'Deployment metadata.name', 'other'],
   ['commonLabels', 'gateway', { team: 'ai' }, 'Service/r-reprise metadata.labels.team', 'ai'],
@@ -365,7 +366,6 @@ export const pairs: readonly (readonly [...Row, beside: Values])[] = [
     '{"ratio":0.2,"remote":"file:///segments/reprise"}',
     reuse,
   ],
-  ['mode', 'gateway', 'sidecar', `${proxy}args[0]`, undefined, { engine: bases.vllm.engine }],
   [
     'secrets.tls.clientCa',
     'everything',

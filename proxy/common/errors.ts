@@ -104,8 +104,7 @@ export class UnreachableError extends ProxyError {
     const reason = cause.message || code || cause.name
     // clients must not learn the engines' addresses
     const told = code || reason.replaceAll(new URL(url).host, 'the engine')
-    const remedy = tlsFault.test(code) ? 'check its certificate, and the tls settings of the engine.' : 'is it running?'
-    super('engine_unreachable', `The engine did not answer (${told}): ${remedy}`, { cause })
+    super('engine_unreachable', `The engine did not answer (${told}): ${remedyFor(code)}`, { cause })
     this.wasSent = wasSent
     this.reason = reason
   }
@@ -113,3 +112,10 @@ export class UnreachableError extends ProxyError {
 
 /** Node's codes for an untrusted certificate, and for a peer that does not speak TLS. */
 const tlsFault = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$)/
+/** Node's codes for a process, and a machine, whose file descriptors are all in use. */
+const noDescriptor = /^E[MN]FILE$/
+
+function remedyFor(code: string): string {
+  if (noDescriptor.test(code)) return 'the proxy has no file descriptor left: raise its limit (ulimit -n).'
+  return tlsFault.test(code) ? 'check its certificate, and the tls settings of the engine.' : 'is it running?'
+}

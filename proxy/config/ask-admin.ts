@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { tryJson } from '#engine-adapters/json-object.ts'
-import { ConfigError } from '../common/errors.ts'
+import { tryObject } from '#engine-adapters/json-object.ts'
+import { ConfigError, statusOf } from '../common/errors.ts'
 import { toObject } from '../common/json/json-value.ts'
 import { argument, readUrl } from './read-arguments.ts'
 import { readSmallFile } from './sources/read-settings-file.ts'
@@ -35,7 +35,7 @@ export function whyUnreached(error: Error): string {
 
 /**
  * Asks the control plane of a running proxy, with the token of REPRISE_ADMIN_TOKEN. Throws a ConfigError that says what
- * to do if it does not answer, or refuses.
+ * to do if it does not answer, refuses, or is something else.
  */
 export async function askAdmin<Answer>(
   admin: string,
@@ -55,10 +55,12 @@ export async function askAdmin<Answer>(
       `${url} does not answer (${whyUnreached(error)}): is the proxy running, and is this its admin listener?`,
     )
   })
-  const answer = await response.text()
-  if (!response.ok) {
-    const { error } = toObject(tryJson(answer))
-    throw new ConfigError(String(toObject(error).message ?? `${url} answered ${response.status}.`))
-  }
-  return JSON.parse(answer) as Answer
+  const answer = tryObject(await response.text())
+  if (answer && response.ok) return answer as Answer
+  const { code, message } = toObject(answer?.error)
+  // an engine's errors have this shape, too, but other codes
+  if (typeof code === 'string' && code in statusOf) throw new ConfigError(String(message))
+  throw new ConfigError(
+    `${url} answers ${response.status}, and is no admin listener of reprise: give what 'reprise serve' prints as admin_url.`,
+  )
 }

@@ -34,3 +34,8 @@ test('an engine that refuses is asked after, and one that is not trusted has its
   for (const code of ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'EPROTO'])
     expect(messageOf('x', code)).toMatch(/check its certificate/)
 })
+
+test('a proxy without file descriptors does not blame the engine', () => {
+  for (const code of ['EMFILE', 'ENFILE'])
+    expect(messageOf(`connect ${code} 10.0.0.1:8000`, code)).toMatch(/the proxy has no file descriptor left/)
+})

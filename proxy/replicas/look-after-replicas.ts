@@ -14,6 +14,8 @@ const answerMilliseconds = 5_000
 interface Upkeep {
   readonly log: Log
   readonly now: () => number
+  /** whether anybody is told when no engine accepts requests */
+  readonly tellsOfEngines: boolean
   /** whether anybody reads or records estimates of what engines hold */
   readonly wantsEstimates: () => boolean
   readonly modelLists: Pick<ModelLists, 'tick'>
@@ -28,7 +30,7 @@ interface Upkeep {
 export function lookAfterReplicas(
   replicas: () => readonly Replica[],
   health: HealthCheckOptions,
-  { log, now, wantsEstimates, modelLists, onTick }: Upkeep,
+  { log, now, tellsOfEngines, wantsEstimates, modelLists, onTick }: Upkeep,
 ): { close(): void } {
   const closing = new AbortController()
   const sizes = new CacheSizes(replicas, {
@@ -44,7 +46,7 @@ export function lookAfterReplicas(
     },
   })
   // with a single replica there is no choice to make
-  const checks = new HealthChecks(replicas, health, () => replicas().length > 1)
+  const checks = new HealthChecks(replicas, health, () => tellsOfEngines || replicas().length > 1)
   const watch = new ReplicaWatch(replicas, log)
   const tick = (): void => {
     sizes.tick(now())

@@ -216,6 +216,7 @@ function startUpkeep({ settings, gain, recorder, modelLists, replicas, telemetry
   return lookAfterReplicas(() => replicas.all, health, {
     log: telemetry.log,
     now: telemetry.now,
+    tellsOfEngines: settings().health.readyz === 'engine',
     wantsEstimates: () => settings().mode === 'shadow' || gain.isRead || recorder !== undefined,
     modelLists,
     onTick,

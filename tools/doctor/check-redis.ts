@@ -125,10 +125,12 @@ export function judgeRedis({ info, replies, milliseconds }: RedisAnswers): Findi
     const found = `answers in ${took}: a request waits ${longestMilliseconds} ms at most, and goes on without it`
     findings.push(warning('redis_latency', found, 'run Redis nearer to the proxy, in the same zone at least'))
   }
-  const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))]
-  if (limit > 0 && used > 0.9 * limit) {
-    const found = `is ${Math.round((100 * used) / limit)} % full (maxmemory-policy ${field('maxmemory_policy')})`
-    findings.push(warning('redis_memory', found, 'raise maxmemory'))
+  const limit = Number(field('maxmemory'))
+  // a full Redis that evicts is as it should be
+  if (limit > 0 && field('maxmemory_policy') === 'noeviction') {
+    const full = Math.round((100 * Number(field('used_memory'))) / limit)
+    const found = `refuses writes once it is full, and is ${full} % full (maxmemory-policy noeviction)`
+    findings.push(warning('redis_memory', found, 'set a maxmemory-policy that evicts: allkeys-lru'))
   }
   return findings
 }
@@ -159,5 +161,8 @@ const fixes: readonly (readonly [RegExp, string])[] = [
 ]
 
 function fixFor(message: string): string {
-  return fixes.find(([pattern]) => pattern.test(message))?.[1] ?? 'start Redis, or correct host and port'
+  return (
+    fixes.find(([pattern]) => pattern.test(message))?.[1] ??
+    'start Redis, or correct the URL: host, port, and rediss:// for TLS alone'
+  )
 }

@@ -27,6 +27,9 @@ what to write.
 {{- fail (printf "resources.limits.memory is %s, and one body alone may take %dMi: raise the limit, or lower config.limits.body_bytes" (toJson $memory | trimAll "\"") (div $body 1048576)) -}}
 {{- end -}}
 {{- if ne $values.mode "gateway" -}}
+{{- if $values.engines -}}
+{{- fail (printf "engines are those behind a gateway, and mode is %s, whose engine is the one in the pod: leave engines out, or choose mode: gateway" $values.mode) -}}
+{{- end -}}
 {{- $engine := int (include "reprise.enginePort" .) -}}
 {{- if has $engine (list $data $admin) -}}
 {{- fail (printf "engine.port is %d, and so is one of ports: containers of a pod share its ports, so give each its own" $engine) -}}
