@@ -97,6 +97,8 @@ export class UnreachableError extends ProxyError {
   readonly wasSent: boolean
   /** the cause, human-readable */
   readonly reason: string
+  /** the proxy had no file descriptor left */
+  readonly isOurs: boolean
 
   constructor({ url }: Pick<EngineClient, 'url'>, cause: Error & { readonly code?: unknown }, wasSent: boolean) {
     const code = cause.code ? String(cause.code) : ''
@@ -107,6 +109,7 @@ export class UnreachableError extends ProxyError {
     super('engine_unreachable', `The engine did not answer (${told}): ${remedyFor(code)}`, { cause })
     this.wasSent = wasSent
     this.reason = reason
+    this.isOurs = noDescriptor.test(code)
   }
 }
 

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
+import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import { UnreachableError } from '../common/errors.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 
 let now = 0
@@ -25,6 +27,15 @@ test('opens after so many failures in a row, and an answer in between begins a n
   expect([breaker.state, breaker.isPassable]).toEqual(['closed', true])
   fail(1)
   expect([breaker.state, breaker.isPassable]).toEqual(['open', false])
+})
+
+test('a proxy without file descriptors says nothing of the engine', () => {
+  const fault = (code: string): UnreachableError =>
+    new UnreachableError({ url: 'http://e' } as EngineClient, Object.assign(new Error(code), { code }), false)
+  for (let i = 0; i < 5; i++) breaker.failed(fault('EMFILE'))
+  expect(breaker.state).toBe('closed')
+  for (let i = 0; i < 5; i++) breaker.failed(fault('ECONNREFUSED'))
+  expect(breaker.state).toBe('open')
 })
 
 test('errors that the engine answers with say that it is there', () => {

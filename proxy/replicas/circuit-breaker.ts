@@ -1,3 +1,5 @@
+import { RefusedError, UnreachableError } from '../common/errors.ts'
+
 /** When a circuit breaker opens, and for how long. */
 interface BreakerOptions {
   /** consecutive failures after which it opens */
@@ -60,6 +62,12 @@ export class CircuitBreaker {
   answered(status: number): void {
     if (notReady.has(status)) this.unreachable(`it answers with ${status}`)
     else if (this.state !== 'open') this.#set(undefined)
+  }
+
+  /** A request was not answered. A fault of ours says nothing of the engine. */
+  failed(error: unknown): void {
+    if (error instanceof UnreachableError && !error.isOurs) this.unreachable(error.reason)
+    if (error instanceof RefusedError) this.answered(error.status)
   }
 
   /** The connection failed, or broke before the head of an answer. */

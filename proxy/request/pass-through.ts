@@ -5,7 +5,7 @@ import { withEngineCredentials } from '../access/engine-credentials.ts'
 import type { Caller } from '../access/tenancy.ts'
 import type { Exchange } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
-import { ProxyError, UnreachableError } from '../common/errors.ts'
+import { ProxyError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { forward } from '../http/forward.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
@@ -112,7 +112,7 @@ async function sendOn(
       end: (rest) => void endBehindBody(incoming, outgoing, rest),
     })
   } catch (error) {
-    if (error instanceof UnreachableError) replica.breaker.unreachable(error.reason)
+    replica.breaker.failed(error)
     throw error
   } finally {
     replica.passing -= 1

@@ -11,7 +11,6 @@ import { forward } from '../http/forward.ts'
 import { KeepAlive } from '../http/keep-alive.ts'
 import { RequestFollower } from '../replicas/events/request-follower.ts'
 import { AnswerName } from '../replicas/mirror/answer-name.ts'
-import type { Replica } from '../replicas/replica.ts'
 import { askedText, type Decision } from '../reuse/decision.ts'
 import { unknownMessages } from '../templates/learner/learnt-templates.ts'
 import { noteLists } from '../templates/note-lists.ts'
@@ -88,7 +87,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
     if (call.isRefused && !trip.wasRun) takeBack()
     return outcome
   } catch (error) {
-    noteFailure(replica, error)
+    breaker.failed(error)
     // what an engine has answered it holds, whatever went wrong here
     if (!trip.hasHead || error instanceof RefusedError) {
       cache.failed(ids)
@@ -129,11 +128,6 @@ async function toMarkedRequest(
   const question = { api: call.api, request: plain }
   const positions = await borders.find(chosen.borders, routed.replica, routed.decision, question)
   return positions.length > 0 ? toEngineRequest(exchange, call, routed, request, positions) : plain
-}
-
-function noteFailure({ breaker }: Replica, error: unknown): void {
-  if (error instanceof UnreachableError) breaker.unreachable(error.reason)
-  if (error instanceof RefusedError) breaker.answered(error.status)
 }
 
 /** How the engine's refusals are recognised, if the request can be sent in another form. */
