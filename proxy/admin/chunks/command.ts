@@ -102,7 +102,7 @@ async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk>
     const bytes = createReadStream(path)
     return yield* readJsonLines(path.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes, name)
   }
-  const text = readFileSync(path, 'utf8')
+  const text = new TextDecoder().decode(readFileSync(path))
   if (!/\.json$/i.test(path)) return yield { id: name, text }
   const value = parse(text, name)
   const chunks = Array.isArray(value) ? value : (value as { chunks?: unknown } | null)?.chunks

@@ -21,6 +21,10 @@ test('only \\n ends a line, and one \\r before it is dropped', async () => {
   expect(await linesOf([Buffer.from('a\u2028b\rc\r\r\n\nd')])).toEqual(['a\u2028b\rc\r', '', 'd'])
 })
 
+test('a byte order mark is no part of the first line', async () => {
+  expect(await linesOf(cut(Buffer.from('\ufeff{}\n\ufeff'), 2))).toEqual(['{}', '\ufeff'])
+})
+
 test('a reader that throws ends the stream, without an unhandled error', async () => {
   const body = new Readable({ read() {} })
   body.push('{\n')
