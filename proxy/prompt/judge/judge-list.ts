@@ -1,6 +1,6 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
+import { areDated, areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
@@ -37,17 +37,21 @@ function isOrdered(text: string, list: ContextList): boolean {
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return false
   const texts = list.blocks.map((block) => behindFields(text, block))
-  return tellsOrder(text, texts) || areNumberedParts(texts.map((block) => markOf(text, block)))
+  return (
+    tellsOrder(text, texts) ||
+    areNumberedParts(texts.map((block) => markOf(text, block, list.positional))) ||
+    areDated(texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))))
+  )
 }
 
-/** Returns what precedes a block's text, without the label and the fields that rank it. */
-function markOf(text: string, { start, contentStart, label }: BlockSpan): string {
+/** Returns what precedes a block's text, without the number of its place and the fields that rank it. */
+function markOf(text: string, { start, contentStart, label }: BlockSpan, positional: boolean): string {
   // cut first: many blocks may share one endless line
   const line = text.slice(start, start + LONGEST_MARK)
   const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
-  // a name identifies a text's source, a number only its position
-  const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
-  const cut = isNumber && label.start >= start && label.end <= end ? label : { start, end: start }
+  // a name identifies a text's source, as numbers do that do not count up
+  const isPlace = label !== undefined && (positional || /^(?:0\d*|\p{L})$/u.test(text.slice(label.start, label.end)))
+  const cut = isPlace && label.start >= start && label.end <= end ? label : { start, end: start }
   const front = text.slice(start, Math.min(cut.start, start + LONGEST_MARK))
   const mark = front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))
   return mark.replace(FIELD, (field, name: string, value: string) => (isRankingField(name, value) ? '' : field))

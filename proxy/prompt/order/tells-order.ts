@@ -47,6 +47,15 @@ export function areInOrder(values: readonly string[]): boolean {
   )
 }
 
+/** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
+export function areDated(texts: readonly string[]): boolean {
+  const dates = texts.map((text) => {
+    const words = Array.from(text.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu), ({ index }) => readDate(text, index))
+    return words.find((date) => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0)
+  })
+  return areSteady(dates)
+}
+
 /** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */
 function areCounted(written: readonly string[]): boolean {
   if (written.length < 2) return false
