@@ -15,6 +15,9 @@ describe('results in JSON', () => {
     expect(contentsOf(JSON.stringify(results, null, 2))).toEqual([pretty])
     expect(contentsOf(JSON.stringify({ query: 'q', results, took: 0.1 }))).toEqual([compact])
     expect(contentsOf(JSON.stringify({ data: { hits: results } }, null, 1))).toHaveLength(1)
+    const organic = results.map(({ title, url: link, content: snippet }) => ({ title, link, snippet }))
+    for (const name of ['organic', 'organic_results'])
+      expect(findContextLists(JSON.stringify({ [name]: organic }), { whole: true, tool: 'serper' })).toHaveLength(1)
   })
 
   it('leave commas, white space and what is around them to their places', () => {

@@ -53,6 +53,8 @@ describe('tagged blocks', () => {
     ['chunk', 'chunks'],
     ['memory', 'memories'],
     ['search_result', 'search_results'],
+    ['web_result', 'results'],
+    ['knowledge_chunk', 'chunks'],
     ['result', 'results'],
     ['context', 'contexts'],
     ['DOC', 'retrieved_documents'],

@@ -32,6 +32,7 @@ const NUMBERED = new RegExp(
 )
 // `Doc 1(Title: Rome) …`: fields of the block in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
+const TOLD = new RegExp(FIELDS, 'iuy')
 const BEHIND_NUMBER = new RegExp(
   `(?:[ \\t]?[[(（<【][^\\n[\\]()（）<>【】]{1,200}[\\])）>】])?[ \\t]?(?:：|[:：]{1,3}(?=\\s|$|[^\\p{Script=Latin}\\p{N}])|\\.(?=[ \\t]+\\p{Lu})|[|–—](?=[ \\t]))|${FIELDS}`,
   'iuy',
@@ -77,7 +78,8 @@ export function readLabel(text: string, start: number): Label | undefined {
 }
 
 function readHead(text: string, start: number, dress: Dress, noun: Noun): Label | undefined {
-  const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
+  const label =
+    noun.end > dress.at ? (readNumbered(text, start, dress, noun) ?? readTold(text, start, dress, noun)) : undefined
   // `<document>` is a tag, `<document 1>` is not
   if (label !== undefined || dress.signs === '' || dress.signs === '<') return label
   return (
@@ -87,6 +89,12 @@ function readHead(text: string, start: number, dress: Dress, noun: Noun): Label 
       ? toLabel(start, NAMED_FILE.lastIndex, '[file]:', true)
       : undefined)
   )
+}
+
+/** Reads a word for a document without a number, whose title is in brackets behind it: `Document (Title: Rome): …`. */
+function readTold(text: string, start: number, { signs, at }: Dress, { end, isWeak }: Noun): Label | undefined {
+  if (!matchAt(TOLD, text, end)) return undefined
+  return toLabel(start, end, `${signs}${text.slice(at, end).toLowerCase()}(`, isWeak)
 }
 
 /** Reads a label that is little more than the id it captures. */

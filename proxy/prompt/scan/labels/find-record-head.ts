@@ -187,18 +187,22 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
   }
 }
 
+// each is looked for in the whole text
+const MOST_HEADS = 24
+
 /**
- * Adds the first record of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
- * more than the others below such words. The other records show what it looks like.
+ * Adds the first label of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
+ * more than the others below such words. The other labels show what it looks like.
  */
 export function addInlineHeads(text: string, labels: Label[]): void {
   const forms = new Set<string>()
   const added: Label[] = []
   for (const label of labels) {
     const form = label.form + label.keys
-    if (label.keys === undefined || forms.has(form)) continue
+    const mayFollow = label.keys !== undefined || (label.number ?? 0) > 0
+    if (!mayFollow || label.bare || forms.has(form) || forms.size === MOST_HEADS) continue
     forms.add(form)
-    const first = findRecord(text, label, label.keys)
+    const first = label.keys === undefined ? findNumbered(text, label) : findRecord(text, label, label.keys)
     if (first !== undefined) added.push(first)
   }
   if (added.length === 0) return
@@ -206,11 +210,22 @@ export function addInlineHeads(text: string, labels: Label[]): void {
   labels.sort((a, b) => a.start - b.start)
 }
 
+/** Finds the label with the number before this one's after words, before the first label of its form. */
+function findNumbered(text: string, { start, idStart, number, form }: Label): Label | undefined {
+  const at = text.lastIndexOf(`${text.slice(start, idStart)}${number! - 1}`, start - 1)
+  const label = isLedIn(text, at) ? readLabel(text, at) : undefined
+  return label?.form === form && label.number === number! - 1 ? label : undefined
+}
+
+function isLedIn(text: string, at: number): boolean {
+  return at > 0 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
+}
+
 /** Finds a record after words, before the first record of its form. */
 function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
   const key = keys.split(',', 1)[0]!
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
-  if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
+  if (!isLedIn(text, at)) return undefined
   const head = readFields(text, at)
   const label = head?.keys === keys ? toRecordLabel(text, at, head) : undefined
   return label?.form === form ? label : undefined

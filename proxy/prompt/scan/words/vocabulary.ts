@@ -37,7 +37,8 @@ export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives
 
 const massNouns = (
   'information|material|knowledge|knowledge base|learnings|documentation|dokumentation|unterlagen|wissen|informationen|' +
-  'informations|connaissances|documentación|información|documentação|informações|documentazione|informazioni|информация'
+  'informations|connaissances|documentación|información|documentação|informações|documentazione|informazioni|информация|' +
+  'contexte|contexto|contesto'
 ).split('|')
 const ideographicMass = ['信息', '知识库', '情報', '정보']
 
@@ -61,5 +62,5 @@ export const strongLists: ReadonlySet<string> = new Set(
   alphabetic
     .filter(({ announces, plural }) => announces === 'strong' && plural !== 'chunks')
     .flatMap(({ plural }) => [plural.replaceAll(' ', '_'), plural.replaceAll(' ', '')])
-    .concat(['context', 'hits', 'references']),
+    .concat(['context', 'hits', 'organic', 'organic_results', 'references']),
 )
