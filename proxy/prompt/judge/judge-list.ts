@@ -46,12 +46,11 @@ function isOrdered(text: string, list: ContextList): boolean {
 
 /** Returns what precedes a block's text, without the number of its place and the fields that rank it. */
 function markOf(text: string, { start, contentStart, label }: BlockSpan, positional: boolean): string {
-  // cut first: many blocks may share one endless line
-  const line = text.slice(start, start + LONGEST_MARK)
-  const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
+  const end = contentStart > start ? contentStart : start + findLineEnd(text.slice(start, start + LONGEST_MARK), 0)
   // a name identifies a text's source, as numbers do that do not count up
   const isPlace = label !== undefined && (positional || /^(?:0\d*|\p{L})$/u.test(text.slice(label.start, label.end)))
   const cut = isPlace && label.start >= start && label.end <= end ? label : { start, end: start }
+  // cut first: many blocks may share one endless line
   const front = text.slice(start, Math.min(cut.start, start + LONGEST_MARK))
   const mark = front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))
   return mark.replace(FIELD, (field, name: string, value: string) => (isRankingField(name, value) ? '' : field))

@@ -199,34 +199,24 @@ export function addInlineHeads(text: string, labels: Label[]): void {
   const added: Label[] = []
   for (const label of labels) {
     const form = label.form + label.keys
-    const mayFollow = label.keys !== undefined || (label.number ?? 0) > 0
-    if (!mayFollow || label.bare || forms.has(form) || forms.size === MOST_HEADS) continue
+    const mayFollow = label.keys !== undefined || (!label.bare && (label.number ?? 0) > 0)
+    if (!mayFollow || forms.has(form) || forms.size === MOST_HEADS) continue
     forms.add(form)
-    const first = label.keys === undefined ? findNumbered(text, label) : findRecord(text, label, label.keys)
-    if (first !== undefined) added.push(first)
+    const first = findHeadBefore(text, label)
+    if (first?.form === label.form) added.push(first)
   }
   if (added.length === 0) return
   labels.push(...added)
   labels.sort((a, b) => a.start - b.start)
 }
 
-/** Finds the label with the number before this one's after words, before the first label of its form. */
-function findNumbered(text: string, { start, idStart, number, form }: Label): Label | undefined {
-  const at = text.lastIndexOf(`${text.slice(start, idStart)}${number! - 1}`, start - 1)
-  const label = isLedIn(text, at) ? readLabel(text, at) : undefined
-  return label?.form === form && label.number === number! - 1 ? label : undefined
-}
-
-function isLedIn(text: string, at: number): boolean {
-  return at > 0 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
-}
-
-/** Finds a record after words, before the first record of its form. */
-function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
-  const key = keys.split(',', 1)[0]!
-  const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
-  if (!isLedIn(text, at)) return undefined
+/** Finds a record with the same fields, or the label with the number before, after words. */
+function findHeadBefore(text: string, { start, idStart, number, keys }: Label): Label | undefined {
+  const [key] = keys?.split(',', 1) ?? []
+  const written = key === undefined ? [`${text.slice(start, idStart)}${number! - 1}`] : [`${key}:`, `${key}：`]
+  const at = Math.max(...written.map((own) => text.lastIndexOf(own, start - 1)))
+  if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
+  if (keys === undefined) return [readLabel(text, at)].find((own) => own?.number === number! - 1)
   const head = readFields(text, at)
-  const label = head?.keys === keys ? toRecordLabel(text, at, head) : undefined
-  return label?.form === form ? label : undefined
+  return head?.keys === keys ? toRecordLabel(text, at, head) : undefined
 }
