@@ -1,10 +1,10 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { areDated, areNumberedParts, tellsOrder } from '../order/tells-order.ts'
+import { areDated, areInOrder, areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
-import { isRankingField } from '../scan/words/field-names.ts'
+import { isDatedField, isRankingField, named } from '../scan/words/field-names.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
 import { isExample } from './is-example.ts'
 import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind } from './read-evidence.ts'
@@ -13,6 +13,7 @@ import type { Reason } from './reasons.ts'
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
+const isPage = named('page pagenumber pagelabel')
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -40,8 +41,20 @@ function isOrdered(text: string, list: ContextList): boolean {
   return (
     tellsOrder(text, texts) ||
     areNumberedParts(texts.map((block) => markOf(text, block, list.positional))) ||
-    areDated(texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))))
+    isInTime(
+      list,
+      texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))),
+    )
   )
+}
+
+/** Returns whether dates in front of the texts, or numbers of their tags that may date them, rise or fall throughout. */
+function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
+  if (areDated(heads)) return true
+  // pages of different files are no order
+  const mayDate = (name: string): boolean => isDatedField(name) && !(hasOrigins && isPage(name))
+  const values = heads.map((head) => [...head.matchAll(FIELD)].find(([, name]) => mayDate(name!))?.[2] ?? '')
+  return form === 'tag' && areInOrder(values.map((value) => value.replaceAll(/["']/g, '')))
 }
 
 /** Returns what precedes a block's text, without the number of its place and the fields that rank it. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 const results = [
   { title: 'Rain', url: 'https://a.example/rain', content: 'It rained all day in "Oslo" [1].', score: 0.5 },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 it('a tag for any kind of data without a partner hides only the lists of such tags', () => {
   const hold = (name: string): string =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 it('a source below each text, above a rule, is not taken for the heading of the next text', () => {
   const items = ['Rome', 'Oslo', 'Lima'].map((name, i) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists } from '../found-lists.fixture.ts'
 
 const write = (kind: string, blocks: readonly string[]): [string, string][] => [
   [`[n], ${kind}`, blocks.map((block, i) => `[${i + 1}] ${block}`).join('\n')],
