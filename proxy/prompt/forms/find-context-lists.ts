@@ -107,9 +107,11 @@ class ListSearch {
     this.refusals.push(...json.refusals)
     const blocks: KinElement[] = []
     const inside = region.elements.flatMap((element) => {
-      const inner = element.inside === undefined ? [] : this.#findIn(element.inside)
-      if (inner.length === 0 && (element.inside === undefined || !isEmpty(marks.text, element.inside)))
-        blocks.push(element)
+      const { inside } = element
+      const inner = inside === undefined ? [] : this.#findIn(inside)
+      // instructions use `<context></context>` to name the place of a context
+      const isEmpty = inside !== undefined && findContentStart(marks.text, inside.start, inside.end) === inside.end
+      if (inner.length === 0 && !isEmpty) blocks.push(element)
       return inner
     })
     if (blocks.length > mostBlocks)
@@ -134,11 +136,6 @@ class ListSearch {
     else this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
     return refused === undefined
   }
-}
-
-// instructions use `<context></context>` to name the place of a context
-function isEmpty(text: string, { start, end }: Region): boolean {
-  return findContentStart(text, start, end) === end
 }
 
 function findContainerEnd({ text, tags }: Marks, list: ContextList): number {

@@ -10,6 +10,7 @@ import { areSteady, type Position, readDate, readNumber } from './read-position.
  */
 
 const LONGEST_HEAD = 120
+const WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu
 // `3.md` and `a/3` are names, `40 %` is an amount, and `3 ways` is a number of things
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
 const BARE = /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[年月日章节節页頁回部条條課课话話])/u
@@ -49,11 +50,10 @@ export function areInOrder(values: readonly string[]): boolean {
 
 /** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
 export function areDated(texts: readonly string[]): boolean {
-  const dates = texts.map((text) => {
-    const words = Array.from(text.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu), ({ index }) => readDate(text, index))
-    return words.find((date) => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0)
-  })
-  return areSteady(dates)
+  const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
+  return areSteady(
+    texts.map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
+  )
 }
 
 /** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */

@@ -37,8 +37,7 @@ export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives
 
 const massNouns = (
   'information|material|knowledge|knowledge base|learnings|documentation|dokumentation|unterlagen|wissen|informationen|' +
-  'informations|connaissances|documentación|información|documentação|informações|documentazione|informazioni|информация|' +
-  'contexte|contexto|contesto'
+  'informations|connaissances|documentación|información|documentação|informações|documentazione|informazioni|информация'
 ).split('|')
 const ideographicMass = ['信息', '知识库', '情報', '정보']
 
@@ -47,7 +46,7 @@ export const announcingPlurals: string = inLine([...plurals, 'context'], ideogra
 
 /** Words in a line that announces retrieved text: several texts, or one text or several. */
 export const announcingWords: string = inLine(
-  [...plurals, 'context', ...massNouns],
+  [...plurals, 'context', 'contexte', 'contexto', 'contesto', ...massNouns],
   [...ideographic, ...ideographicMass],
 )
 
