@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findSureLists } from '#proxy/prompt/forms/find-context-lists.ts'
+import { findSureLists } from '#proxy/prompt/forms/found-lists.fixture.ts'
 import { loadWorkload } from './demo/load-workload.ts'
 import { toUserMessage } from './demo/prompt.ts'
 

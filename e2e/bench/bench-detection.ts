@@ -1,4 +1,4 @@
-import { findContextLists } from '#proxy/prompt/forms/find-context-lists.ts'
+import { findContextLists } from '#proxy/prompt/forms/found-lists.fixture.ts'
 import { hostileTexts } from '#proxy/prompt/forms/hostile-texts.fixture.ts'
 import { createBodies } from './rag-bodies.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
-import { findContextLists } from '../prompt/forms/find-context-lists.ts'
+import { findContextLists } from '../prompt/forms/found-lists.fixture.ts'
 import { KnownCuts } from './known-cuts.ts'
 
 const message: PromptMessage = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }

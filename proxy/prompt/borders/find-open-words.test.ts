@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findContextLists } from '../forms/find-context-lists.ts'
+import { findContextLists } from '../forms/found-lists.fixture.ts'
 import { findOpenWords } from './find-open-words.ts'
 
 const open = (text: string, isAskedElsewhere = false): (string | undefined)[] =>

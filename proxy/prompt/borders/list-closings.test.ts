@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { findContextLists } from '../forms/find-context-lists.ts'
-import { behindLists, contentsOf } from '../forms/found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists } from '../forms/found-lists.fixture.ts'
 
 const [rain, sun, wind] = ['Rain falls on Monday.', 'Sun shines.\n\nOn Tuesday.', 'Wind blows on Friday.']
 

@@ -224,14 +224,13 @@ export function mayBeInside(
   // an answer on the line of its cue is the document's
   if (kind.answer && !kind.empty) return true
   // wrapped lines of prose begin in lower case
-  if (!isLast || beginsInLowerCase(text.slice(start, start + 20)) || (isAnswered && !isPrompted)) return true
+  const first = text
+    .slice(start, start + 20)
+    .trimStart()
+    .charAt(0)
+  if (!isLast || first !== first.toUpperCase() || (isAnswered && !isPrompted)) return true
   // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(findLineEnd(text, start) >= paragraphEnd || isPrompted || asks)
-}
-
-function beginsInLowerCase(line: string): boolean {
-  const first = line.trimStart().charAt(0)
-  return first !== first.toUpperCase()
 }
 
 /** Returns whether the model is to complete this line, as a final `Answer:`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { findContextLists } from './find-context-lists.ts'
+import { findContextLists } from './found-lists.fixture.ts'
 
 function contentsOf(text: string): string[][] {
   return findContextLists(text).map(({ blocks }) =>

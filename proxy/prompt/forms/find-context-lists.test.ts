@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists, findSureLists, searchLists } from './find-context-lists.ts'
-import { announced, contentsOf } from './found-lists.fixture.ts'
+import { searchLists } from './find-context-lists.ts'
+import { announced, contentsOf, findContextLists, findSureLists } from './found-lists.fixture.ts'
 
 describe('the prompts of', () => {
   it('LangChain: numbered documents stuffed between the instruction and the question', () => {

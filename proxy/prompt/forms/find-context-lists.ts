@@ -1,6 +1,5 @@
 import { findClosingEnd } from '../borders/list-closings.ts'
 import { type ContextList, mostBlocks, startOf } from '../context-list.ts'
-import { finish } from '../finish.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
@@ -16,24 +15,15 @@ import { findLabelledLists } from './headed/find-labelled-lists.ts'
 import { findMemoryLists } from './lines/find-memory-lists.ts'
 
 /** The lists found in a text, and list-like text that is left alone. */
-interface FoundLists {
+export interface FoundLists {
   readonly lists: ContextList[]
   readonly refusals: Refusal[]
 }
 
 /**
- * Finds the lists of context blocks in a text, in order and not overlapping. Of nested lists, returns the outer one.
+ * Finds the lists of context blocks in a text, in order and not overlapping, and what is left alone and why. Of nested
+ * lists, returns the outer one. Yields every few thousand lines.
  */
-export function findContextLists(text: string, traits: TextTraits = {}): ContextList[] {
-  return findSureLists(text, traits).lists
-}
-
-/** Like `findContextLists`, but also returns what is left alone and why. */
-export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
-  return finish(searchLists(text, traits))
-}
-
-/** Like `findSureLists`, but yields every few thousand lines. */
 export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
   const marks = yield* readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
@@ -117,9 +107,11 @@ class ListSearch {
     this.refusals.push(...json.refusals)
     const blocks: KinElement[] = []
     const inside = region.elements.flatMap((element) => {
-      const inner = element.inside === undefined ? [] : this.#findIn(element.inside)
-      if (inner.length === 0 && (element.inside === undefined || !isEmpty(marks.text, element.inside)))
-        blocks.push(element)
+      const { inside } = element
+      const inner = inside === undefined ? [] : this.#findIn(inside)
+      // instructions use `<context></context>` to name the place of a context
+      const isEmpty = inside !== undefined && findContentStart(marks.text, inside.start, inside.end) === inside.end
+      if (inner.length === 0 && !isEmpty) blocks.push(element)
       return inner
     })
     if (blocks.length > mostBlocks)
@@ -144,11 +136,6 @@ class ListSearch {
     else this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
     return refused === undefined
   }
-}
-
-// instructions use `<context></context>` to name the place of a context
-function isEmpty(text: string, { start, end }: Region): boolean {
-  return findContentStart(text, start, end) === end
 }
 
 function findContainerEnd({ text, tags }: Marks, list: ContextList): number {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from './find-context-lists.ts'
+import { findContextLists } from './found-lists.fixture.ts'
 
 /* Requests sent by current releases of the frameworks, recorded by e2e/fixtures/generate.sh. */
 

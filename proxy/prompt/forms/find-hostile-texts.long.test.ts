@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
-import { findContextLists } from './find-context-lists.ts'
+import { findContextLists } from './found-lists.fixture.ts'
 import { hostileTexts } from './hostile-texts.fixture.ts'
 
 // small enough that no limit on the number of marks hides what they cost

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Message, Sender } from '../../request/sender.fixture.ts'
-import { findContextLists } from './find-context-lists.ts'
-import { contentsOf } from './found-lists.fixture.ts'
+import { contentsOf, findContextLists } from './found-lists.fixture.ts'
 import { contentsIn, type Document, documentsOf, markedForms, writeList } from './marked-forms.fixture.ts'
 
 const question = 'Question: which of them is open at night?'

@@ -1,7 +1,19 @@
+import type { ContextList } from '../context-list.ts'
+import { finish } from '../finish.ts'
 import type { TextTraits } from '../scan/find-marks.ts'
-import { findContextLists } from './find-context-lists.ts'
+import { type FoundLists, searchLists } from './find-context-lists.ts'
 
 /* What the finder found in a text, in a form for its tests. */
+
+/** Finds the lists of a text at once. */
+export function findContextLists(text: string, traits?: TextTraits): ContextList[] {
+  return findSureLists(text, traits).lists
+}
+
+/** Like `findContextLists`, but also returns what is left alone and why. */
+export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
+  return finish(searchLists(text, traits))
+}
 
 /**
  * Puts a text below a line that announces it. For tests of marks and borders, which alone are not evidence for a list.

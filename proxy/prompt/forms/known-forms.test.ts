@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { nouns } from '../scan/words/nouns.ts'
-import { isWeakLabel } from '../scan/words/read-noun.ts'
-import { findContextLists, findSureLists } from './find-context-lists.ts'
+import { readNoun } from '../scan/words/read-noun.ts'
 import { rain, sun } from './form.fixture.ts'
+import { findContextLists, findSureLists } from './found-lists.fixture.ts'
 import { forms } from './known-forms.fixture.ts'
 
 /** Returns the number of blocks in a text's only list, or 0 unless there is exactly one. */
@@ -70,8 +70,8 @@ describe('every noun of the vocabulary', () => {
   })
 
   it('is weak where it also names a part of one text', () => {
-    expect(['file', 'Result', 'Note'].map(isWeakLabel)).toEqual([true, true, true])
-    expect(['Document', 'source', '文档'].map(isWeakLabel)).toEqual([false, false, false])
+    expect(['file', 'Result', 'Note'].map((word) => readNoun(word, 0).isWeak)).toEqual([true, true, true])
+    expect(['Document', 'source', '文档'].map((word) => readNoun(word, 0).isWeak)).toEqual([false, false, false])
   })
 })
 

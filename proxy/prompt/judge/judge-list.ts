@@ -1,10 +1,10 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
+import { areDated, areInOrder, areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
-import { isRankingField } from '../scan/words/field-names.ts'
+import { isDatedField, isRankingField, named } from '../scan/words/field-names.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
 import { isExample } from './is-example.ts'
 import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind } from './read-evidence.ts'
@@ -13,6 +13,7 @@ import type { Reason } from './reasons.ts'
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
+const isPage = named('page pagenumber pagelabel')
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -37,17 +38,32 @@ function isOrdered(text: string, list: ContextList): boolean {
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return false
   const texts = list.blocks.map((block) => behindFields(text, block))
-  return tellsOrder(text, texts) || areNumberedParts(texts.map((block) => markOf(text, block)))
+  return (
+    tellsOrder(text, texts) ||
+    areNumberedParts(texts.map((block) => markOf(text, block, list.positional))) ||
+    isInTime(
+      list,
+      texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))),
+    )
+  )
 }
 
-/** Returns what precedes a block's text, without the label and the fields that rank it. */
-function markOf(text: string, { start, contentStart, label }: BlockSpan): string {
+/** Returns whether dates in front of the texts, or numbers of their tags that may date them, rise or fall throughout. */
+function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
+  if (areDated(heads)) return true
+  // pages of different files are no order
+  const mayDate = (name: string): boolean => isDatedField(name) && !(hasOrigins && isPage(name))
+  const values = heads.map((head) => [...head.matchAll(FIELD)].find(([, name]) => mayDate(name!))?.[2] ?? '')
+  return form === 'tag' && areInOrder(values.map((value) => value.replaceAll(/["']/g, '')))
+}
+
+/** Returns what precedes a block's text, without the number of its place and the fields that rank it. */
+function markOf(text: string, { start, contentStart, label }: BlockSpan, positional: boolean): string {
+  const end = contentStart > start ? contentStart : start + findLineEnd(text.slice(start, start + LONGEST_MARK), 0)
+  // a name identifies a text's source, as numbers do that do not count up
+  const isPlace = label !== undefined && (positional || /^(?:0\d*|\p{L})$/u.test(text.slice(label.start, label.end)))
+  const cut = isPlace && label.start >= start && label.end <= end ? label : { start, end: start }
   // cut first: many blocks may share one endless line
-  const line = text.slice(start, start + LONGEST_MARK)
-  const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
-  // a name identifies a text's source, a number only its position
-  const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
-  const cut = isNumber && label.start >= start && label.end <= end ? label : { start, end: start }
   const front = text.slice(start, Math.min(cut.start, start + LONGEST_MARK))
   const mark = front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))
   return mark.replace(FIELD, (field, name: string, value: string) => (isRankingField(name, value) ? '' : field))

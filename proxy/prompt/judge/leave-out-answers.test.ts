@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../forms/find-context-lists.ts'
+import { findContextLists } from '../forms/found-lists.fixture.ts'
 import { leaveOutAnswers } from './leave-out-answers.ts'
 
 const list = '[Doc_1] The Amazon rises in the mountains of Peru.\n[Doc_2] The Nile flows through eleven countries.'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSureLists } from '../forms/find-context-lists.ts'
+import { findSureLists } from '../forms/found-lists.fixture.ts'
 
 /** Returns how many blocks are found in these texts, each written in a form, or why there are none. */
 function judge(

@@ -133,6 +133,36 @@ describe('dates in the tags of a list', () => {
   )
 })
 
+describe('dates in front of the texts of a list', () => {
+  const dates = ['2024-02-11', '2024-05-02', '2024-11-30']
+  it.each<[where: string, write: (text: string, date: string, i: number) => string]>([
+    ['a field below others', (text, date, i) => `source: http://h/${i}\ndate: ${date}\ntitle: T${i}\nsnippet: ${text}`],
+    ['a field in words', (text, date, i) => `Source: ${i}.md\nPublished: on ${date}\nContent: ${text}`],
+    ['a label', (text, date, i) => `[Document ${i + 1} | ${date}]\n${text}`],
+    ['brackets behind a label', (text, date, i) => `Document ${i + 1} (${date}):\n${text}`],
+  ])('keep it as it is where they rise or fall: %s', (_, write) => {
+    const list = (own: readonly string[]): string =>
+      `Context:\n\n${texts.map((text, i) => write(text, own[i]!, i)).join('\n\n')}${ask}`
+    expect(isFound(list(dates))).toBe(false)
+    expect(isFound(list(dates.toReversed()))).toBe(false)
+    expect(isFound(list([dates[1]!, dates[0]!, dates[2]!]))).toBe(true)
+  })
+})
+
+it.each([
+  ['Chunk', [12, 15, 31], false],
+  ['Page', [3, 4, 9], false],
+  ['Chunk', [15, 12, 31], true],
+  ['Chunk', [1, 2, 3], true],
+  ['Document', [12, 15, 31], true],
+])(
+  'parts whose numbers rise, but are not those of places, stay in the order of their text: %s %j',
+  (word, at, found) => {
+    const blocks = texts.map((text, i) => `[${word} ${at[i]}]\n${text}`)
+    expect(isFound(`Excerpts:\n\n${blocks.join('\n\n')}${ask}`)).toBe(found)
+  },
+)
+
 describe('what a tool found stays as it is', () => {
   const said = (name: string, given: object = {}, content = lists.JSON!(texts), question = 'Why?'): Message[] => [
     { role: 'user', content: question },

@@ -10,6 +10,7 @@ import { areSteady, type Position, readDate, readNumber } from './read-position.
  */
 
 const LONGEST_HEAD = 120
+const WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu
 // `3.md` and `a/3` are names, `40 %` is an amount, and `3 ways` is a number of things
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
 const BARE = /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[年月日章节節页頁回部条條課课话話])/u
@@ -44,6 +45,14 @@ export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean 
 export function areInOrder(values: readonly string[]): boolean {
   return areSteady(
     values.map((value) => readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)),
+  )
+}
+
+/** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
+export function areDated(texts: readonly string[]): boolean {
+  const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
+  return areSteady(
+    texts.map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
   )
 }
 

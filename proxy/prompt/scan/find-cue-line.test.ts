@@ -7,6 +7,10 @@ describe('readCue', () => {
     'Question:',
     '## your new question:',
     'Now here is the query:',
+    '[Question]',
+    '[User question]:',
+    '【用户问题】',
+    '[사용자 질문]',
     "Here's the user's question 2:",
     'aquí está mi pregunta:',
     '**FRAGE**',
@@ -38,5 +42,7 @@ describe('readCue', () => {
     expect(readCue('text\n\t### __Question:', 5)).toMatchObject({ kind: 'question', question: true })
     expect(readCue('Questions of law are left to the court', 0)).toBeUndefined()
     expect(readCue('', 0)).toBeUndefined()
+    expect(readCue('[Question 3](http://h/q)', 0)).toBeUndefined()
+    expect(readCue('[Answers to all] of them', 0)).toBeUndefined()
   })
 })

@@ -12,7 +12,7 @@ export interface Cue {
   readonly empty: boolean
 }
 
-const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
+const DECORATION = '[ \\t]{0,16}((?:[#*<>_|[【-]{1,6}[ \\t]{0,2}){0,2})'
 const KIND = "(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-])"
 const HERE =
   "(?:(?:and|now|so),? )?(?:here(?:['’]s| is)|this is|below is) (?:the |my |your )?|hier ist (?:die |meine )|voici (?:la |ma )|aquí está (?:la |mi )"
@@ -29,7 +29,7 @@ const OTHER =
   '(?:answer|answering|response|output) (?:format|guideline|instruction|requirement|rule)|' +
   '(?:回答|输出|答题)(?:要求|格式|规则|指南|说明)|回答(?:の)?(?:ルール|形式|条件)'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
-const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
+const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|\\]】]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
 const MATERIAL =
   '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?|facts?|knowledge|evidence|notes|memories|excerpts?|snippets?|chunks?|references?|articles?)'
 const THE = '(?:the|this|these|all|all the|your) '

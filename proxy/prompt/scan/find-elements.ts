@@ -110,9 +110,8 @@ export function isWeakTag(name: string): boolean {
 }
 
 function isBlockName(name: string): boolean {
-  const whole = name.replace(OF_PART, '')
-  const noun = whole === name ? name.replace(OF_QUALITY, '') : whole
-  return [name, noun].some((own) => strongTags.has(own) || weakTags.has(own))
+  const nouns = [name, name.replace(OF_PART, ''), name.replace(OF_QUALITY, '')]
+  return nouns.some((own) => strongTags.has(own) || weakTags.has(own))
 }
 
 /** Returns whether something is the first thing in its region. */

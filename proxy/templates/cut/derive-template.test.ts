@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findContextLists } from '../../prompt/forms/find-context-lists.ts'
+import { findContextLists } from '../../prompt/forms/found-lists.fixture.ts'
 import { cutByTemplate } from './cut-by-template.ts'
 import { deriveTemplate } from './derive-template.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 const results = [
   { title: 'Rain', url: 'https://a.example/rain', content: 'It rained all day in "Oslo" [1].', score: 0.5 },
@@ -15,6 +14,9 @@ describe('results in JSON', () => {
     expect(contentsOf(JSON.stringify(results, null, 2))).toEqual([pretty])
     expect(contentsOf(JSON.stringify({ query: 'q', results, took: 0.1 }))).toEqual([compact])
     expect(contentsOf(JSON.stringify({ data: { hits: results } }, null, 1))).toHaveLength(1)
+    const organic = results.map(({ title, url: link, content: snippet }) => ({ title, link, snippet }))
+    for (const name of ['organic', 'organic_results'])
+      expect(findContextLists(JSON.stringify({ [name]: organic }), { whole: true, tool: 'serper' })).toHaveLength(1)
   })
 
   it('leave commas, white space and what is around them to their places', () => {

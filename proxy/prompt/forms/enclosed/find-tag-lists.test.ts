@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 it('a tag for any kind of data without a partner hides only the lists of such tags', () => {
   const hold = (name: string): string =>
@@ -53,6 +52,8 @@ describe('tagged blocks', () => {
     ['chunk', 'chunks'],
     ['memory', 'memories'],
     ['search_result', 'search_results'],
+    ['web_result', 'results'],
+    ['knowledge_chunk', 'chunks'],
     ['result', 'results'],
     ['context', 'contexts'],
     ['DOC', 'retrieved_documents'],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 it('a source below each text, above a rule, is not taken for the heading of the next text', () => {
   const items = ['Rome', 'Oslo', 'Lima'].map((name, i) => {
@@ -8,6 +7,39 @@ it('a source below each text, above a rule, is not taken for the heading of the 
   })
   const text = `Found:\n\n${items.join('\n\n')}\n\nThese results come from a search.`
   expect(findContextLists(text, { whole: true, tool: 'search' })).toEqual([])
+})
+
+describe.each([
+  ['Context:\n            ', 'on a line of its own, indented as the placeholder that all replace'],
+  ['Context: ', 'behind words on their line'],
+  ['<context>\n        ', 'below a tag, indented'],
+])('the first block begins behind %j', (front) => {
+  it.each(['Document 1: ', '[Document 1]\n', 'Source 0: '])('with %j', (label) => {
+    const texts = ['It rained.', 'It snowed.', 'It hailed.']
+    const number = Number(/\d/.exec(label)![0])
+    const blocks = texts.map((text, i) => label.replace(/\d/, `${number + i}`) + text)
+    const closing = front.startsWith('<') ? '\n</context>' : ''
+    expect(contentsOf(`${front}${blocks.join('\n\n')}${closing}\n\nQuestion: why?`)).toEqual([texts])
+  })
+})
+
+it('a number that a sentence names is no first block', () => {
+  const text = 'Cite as in Document 1: this one.\n\nContext:\n\nDocument 2: A\n\nDocument 3: B\n\nQuestion: why?'
+  expect(contentsOf(text)).toEqual([['A', 'B']])
+})
+
+it.each([
+  ['Document (Title: Oslo): ', 'Document (Title: Rome): '],
+  ['Passage (source: a.md) ', 'Passage (source: b.md) '],
+])('labels without a number that tell a title: %s', (...labels) => {
+  const texts = ['It rained.\n\nFor long.', 'It snowed.']
+  const list = texts.map((text, i) => labels[i] + text).join('\n\n')
+  expect(behindLists(announced(`${list}\n\nQuestion: why?`))).toEqual(['\n\nQuestion: why?'])
+})
+
+it.each(['Contexte', 'Contexto', 'Contesto'])('%s announces one text or several', (heading) => {
+  const list = 'File 1:\nIt rained.\n\nFile 2:\nIt snowed.'
+  expect(contentsOf(`${heading}:\n\n${list}\n\nQuestion: why?`)).toEqual([['It rained.', 'It snowed.']])
 })
 
 describe('labelled blocks', () => {

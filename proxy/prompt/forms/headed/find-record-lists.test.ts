@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists } from '../found-lists.fixture.ts'
 
 const rain = 'It rained.\n\nAll day.\n\n---\n\n| a | b |\n|---|---|'
 const sun = 'The sun shone.\r\n\r\n# In Rome ❄️'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists } from '../found-lists.fixture.ts'
 
 const write = (kind: string, blocks: readonly string[]): [string, string][] => [
   [`[n], ${kind}`, blocks.map((block, i) => `[${i + 1}] ${block}`).join('\n')],
@@ -25,6 +24,15 @@ describe.each([
 })
 
 describe.each(lists)('behind a list of %s', (_, list) => {
+  it.each([
+    '[Question]\nWhy?\n\n[Answer]',
+    '【问题】\n为什么？\n\n【要求】\n1. 简短\n\n【回答】',
+    '[질문]\n왜?\n\n[답변]',
+  ])('sections in brackets end it: %j', (tail) => {
+    const text = `Context:\n${list}\n\n${tail}`
+    expect(behindLists(text)).toEqual([`\n\n${tail}`])
+  })
+
   it.each([
     'Tell me about Alpha',
     'Be brief.\nTell me about Alpha',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { behindLists, contentsOf, findContextLists, labelsOf } from '../found-lists.fixture.ts'
 
 describe('memories', () => {
   it.each([

@@ -30,8 +30,9 @@ const NUMBERED = new RegExp(
   `((?:[ \\t]?[:：_.-][ \\t]?|[ \\t])?${OF_NUMBER}\\[?)([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})(?<![_.-])(?![ _-](?:begin|start))`,
   'iuy',
 )
-// `Doc 1(Title: Rome) …`: fields of the block in brackets
+// `Doc 1(Title: Rome) …` and `Document (Title: Rome): …`: fields of the block in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
+const TOLD = new RegExp(FIELDS, 'iuy')
 const BEHIND_NUMBER = new RegExp(
   `(?:[ \\t]?[[(（<【][^\\n[\\]()（）<>【】]{1,200}[\\])）>】])?[ \\t]?(?:：|[:：]{1,3}(?=\\s|$|[^\\p{Script=Latin}\\p{N}])|\\.(?=[ \\t]+\\p{Lu})|[|–—](?=[ \\t]))|${FIELDS}`,
   'iuy',
@@ -77,16 +78,16 @@ export function readLabel(text: string, start: number): Label | undefined {
 }
 
 function readHead(text: string, start: number, dress: Dress, noun: Noun): Label | undefined {
-  const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
+  const { signs, at } = dress
+  const numbered = noun.end > at ? readNumbered(text, start, dress, noun) : undefined
+  const form = `${signs}${text.slice(at, noun.end).toLowerCase()}(~`
+  const isTold = noun.end > at && matchAt(TOLD, text, noun.end) !== null
+  const label = numbered ?? (isTold ? toLabel(start, noun.end, form, noun.isWeak) : undefined)
   // `<document>` is a tag, `<document 1>` is not
-  if (label !== undefined || dress.signs === '' || dress.signs === '<') return label
-  return (
-    readNamed(text, start, dress, noun) ??
-    readPath(text, start, dress) ??
-    (dress.signs === '[' && matchAt(NAMED_FILE, text, start)
-      ? toLabel(start, NAMED_FILE.lastIndex, '[file]:', true)
-      : undefined)
-  )
+  if (label !== undefined || signs === '' || signs === '<') return label
+  const named = readNamed(text, start, dress, noun) ?? readPath(text, start, dress)
+  if (named !== undefined || signs !== '[' || !matchAt(NAMED_FILE, text, start)) return named
+  return toLabel(start, NAMED_FILE.lastIndex, '[file]:', true)
 }
 
 /** Reads a label that is little more than the id it captures. */

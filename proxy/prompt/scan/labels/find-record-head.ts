@@ -187,31 +187,36 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
   }
 }
 
+// each is looked for in the whole text
+const MOST_HEADS = 24
+
 /**
- * Adds the first record of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
- * more than the others below such words. The other records show what it looks like.
+ * Adds the first label of a list where it follows words on their line, as in `Context: Source: a.md`, or is indented
+ * more than the others below such words. The other labels show what it looks like.
  */
 export function addInlineHeads(text: string, labels: Label[]): void {
   const forms = new Set<string>()
   const added: Label[] = []
   for (const label of labels) {
     const form = label.form + label.keys
-    if (label.keys === undefined || forms.has(form)) continue
+    const mayFollow = label.keys !== undefined || (!label.bare && (label.number ?? 0) > 0)
+    if (!mayFollow || forms.has(form) || forms.size === MOST_HEADS) continue
     forms.add(form)
-    const first = findRecord(text, label, label.keys)
-    if (first !== undefined) added.push(first)
+    const first = findHeadBefore(text, label)
+    if (first?.form === label.form) added.push(first)
   }
   if (added.length === 0) return
   labels.push(...added)
   labels.sort((a, b) => a.start - b.start)
 }
 
-/** Finds a record after words, before the first record of its form. */
-function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
-  const key = keys.split(',', 1)[0]!
-  const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
+/** Finds a record with the same fields, or the label with the number before, after words. */
+function findHeadBefore(text: string, { start, idStart, number, keys }: Label): Label | undefined {
+  const [key] = keys?.split(',', 1) ?? []
+  const written = key === undefined ? [`${text.slice(start, idStart)}${number! - 1}`] : [`${key}:`, `${key}：`]
+  const at = Math.max(...written.map((own) => text.lastIndexOf(own, start - 1)))
   if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
+  if (keys === undefined) return [readLabel(text, at)].find((own) => own?.number === number! - 1)
   const head = readFields(text, at)
-  const label = head?.keys === keys ? toRecordLabel(text, at, head) : undefined
-  return label?.form === form ? label : undefined
+  return head?.keys === keys ? toRecordLabel(text, at, head) : undefined
 }

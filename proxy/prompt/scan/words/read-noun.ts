@@ -32,11 +32,6 @@ function isAlphabetic(source: string): boolean {
   return isLetter(source.charCodeAt(0))
 }
 
-/** Returns whether this word alone does not show that a text was retrieved. */
-export function isWeakLabel(word: string): boolean {
-  return weakNouns.has(word.toLowerCase().replaceAll('_', ' '))
-}
-
 /** Returns whether this is exactly a noun for labels. */
 export function isLabelNoun(word: string): boolean {
   return allNouns.has(word.toLowerCase().replaceAll('_', ' '))
@@ -46,7 +41,8 @@ export function isLabelNoun(word: string): boolean {
 export function readNoun(text: string, at: number): Noun {
   QUALIFIED.lastIndex = at
   const [whole, alphabetic, word = alphabetic ?? ''] = QUALIFIED.exec(text) ?? []
-  return whole === undefined ? { end: at, isWeak: false } : { end: at + whole.length, isWeak: isWeakLabel(word) }
+  const isWeak = weakNouns.has(word.toLowerCase().replaceAll('_', ' '))
+  return whole === undefined ? { end: at, isWeak: false } : { end: at + whole.length, isWeak }
 }
 
 /** Returns whether this is a Latin, Greek or Cyrillic letter. */

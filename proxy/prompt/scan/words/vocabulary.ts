@@ -46,7 +46,7 @@ export const announcingPlurals: string = inLine([...plurals, 'context'], ideogra
 
 /** Words in a line that announces retrieved text: several texts, or one text or several. */
 export const announcingWords: string = inLine(
-  [...plurals, 'context', ...massNouns],
+  [...plurals, 'context', 'contexte', 'contexto', 'contesto', ...massNouns],
   [...ideographic, ...ideographicMass],
 )
 
@@ -61,5 +61,5 @@ export const strongLists: ReadonlySet<string> = new Set(
   alphabetic
     .filter(({ announces, plural }) => announces === 'strong' && plural !== 'chunks')
     .flatMap(({ plural }) => [plural.replaceAll(' ', '_'), plural.replaceAll(' ', '')])
-    .concat(['context', 'hits', 'references']),
+    .concat(['context', 'hits', 'organic', 'organic_results', 'references']),
 )
