@@ -20,10 +20,10 @@ describe.skipIf(!hasTraces)('borders learnt from prompts of real texts', () => {
       const rows = readTrace(trace, { limit: 100 })
       const judged = templates.map((template) => ({ name: template.name, ...judgeTemplate(rows, template) }))
       expect(judged.filter(({ errors }) => errors > 0)).toEqual([])
-      expect(judged.filter(({ learntAt }) => learntAt === undefined).length).toBeLessThanOrEqual(1)
+      // the others have numbers of a form that is not mapped back
+      expect(judged.filter(({ learntAt }) => learntAt === undefined).length).toBeLessThanOrEqual(judged.length / 5)
       const [reordered, requests] = [sum(judged.map((own) => own.reordered)), sum(judged.map((own) => own.requests))]
-      // the others have numbers of a form that is not mapped back, or no end that is known yet
-      expect(reordered / requests).toBeGreaterThan(0.6)
+      expect(reordered / requests).toBeGreaterThan(0.95)
     },
     timeout,
   )
