@@ -4,9 +4,10 @@ import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '
 import { outsideBlocks } from '../borders/list-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
-import { namesItself, ownWords } from './own-marks.ts'
+import { judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { namesItself } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
+import { toJudgedList } from './to-judged-list.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -29,7 +30,7 @@ export interface Stays {
   readonly isSet: boolean
 }
 
-const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
+export const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
 
 /**
  * Marks contexts whose order must stay: what the system or the user says in any message forbids a move, or blocks are
@@ -86,7 +87,7 @@ interface Heard {
 const mostWords = 8_192
 
 /** Reads another message than that of a list; what the system says around its own lists are rules, too. */
-function toHeard(found: Found, texts: readonly string[], place: number): Heard & { readonly whole: string } {
+export function toHeard(found: Found, texts: readonly string[], place: number): Heard & { readonly whole: string } {
   const whole = wordsOutside(found, texts)
   const isLong = whole.length > mostWords
   const words = isLong ? `${whole.slice(0, mostWords / 2)}\n\n${whole.slice(-mostWords / 2)}` : whole
@@ -152,16 +153,7 @@ function judge(
   if (!isSet && readWords(headingOf(context, texts), 'message').said.has('head')) return 'order'
   const form = labelFormOf(texts, context)
   const labels = placeLabels(context, texts)
-  const list: JudgedList = {
-    ...form,
-    blocks: context.slots.length,
-    labels,
-    prefix: context.labelPrefix,
-    isPositional: context.positional,
-    isLabelled: context.slots.some(({ label }) => label),
-    ownWords: () => ownWords(context, texts),
-    isSet,
-  }
+  const list = toJudgedList(context, texts, { form, labels, isSet })
   // what was asked before names and numbers other lists, but a tool may have been called for what is named
   const before = role === 'tool' || role === 'function' ? { ...list, labels: [] } : { ...list, isNamed: false }
   for (const { place: said, words, speaker } of heard) {
