@@ -13,6 +13,8 @@ const [mills, salt, ferry, hives] = [
 const user = (content: string): Message => ({ role: 'user', content })
 const bare = (...texts: string[]): Message =>
   user(`<documents>\n${texts.map((text) => `<document>${text}</document>\n`).join('')}</documents>\n\nQuestion: why?`)
+const listOf = (...texts: string[]): Message =>
+  user(`<documents>\n${texts.map((text, i) => `<document index="${i + 1}">${text}</document>\n`).join('')}</documents>`)
 const held = userMessage('why?', mills, salt, ferry, hives)
 const turn = userMessage('why?', ferry, mills, hives, salt)
 
@@ -190,6 +192,24 @@ describe('a conversation goes as the client wrote it from then on', () => {
     expect(sender.sendBody(body)).toEqual(body)
     expect(sender.decide(body).citations).toEqual([])
   })
+
+  it.each(['What does the second document say?', 'And document 2?', 'Rank the documents.', 'Which document says so?'])(
+    'if the documents are in a message of their own, and something else is asked behind it: %s',
+    (words) => {
+      const sender = new Sender()
+      const [first, second] = [listOf(mills, salt, ferry, hives), listOf(ferry, mills, hives, salt)]
+      sender.send([first, user('Why?')])
+      const sent = sender.send([second, user('Why?')])
+      expect(sent[0]).not.toEqual(second)
+      expect(sender.send([second, user('Why?'), assistantMessage('So.'), user('And then?')])[0]).toEqual(sent[0])
+      const messages = [second, user(words)]
+      expect(sender.send(messages)).toEqual(messages)
+      // a call of a tool is no answer
+      const called = [second, { ...assistantMessage(''), content: null, tool_calls: [] }, user(words)]
+      sender.send([second, user('Why?')])
+      expect(sender.send(called)).toEqual(called)
+    },
+  )
 
   it('if reasoning that cites is part of the history', () => {
     const { sender } = sendTurn()

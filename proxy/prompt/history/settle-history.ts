@@ -2,8 +2,8 @@ import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
 import { applySplices } from '../../common/json/json-spans.ts'
 import type { LaidOutMessage } from '../layout.ts'
-import { type JudgedList, judgeSigns, readWords, type WordSigns } from '../places/judge-words.ts'
-import { isOfSystem, type Stays, toHeard } from '../places/mark-spoken-of.ts'
+import { type JudgedList, judgeSigns, judgeWords, readWords, type WordSigns } from '../places/judge-words.ts'
+import { type Heard, isOfSystem, type Stays, toHeard } from '../places/mark-spoken-of.ts'
 import { toJudgedList } from '../places/to-judged-list.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { asReceived } from '../turns/turn-memory.ts'
@@ -30,21 +30,22 @@ export function settleHistory(
   if (!isRepeated && !messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
   const moved = items.lists.filter((list) => list.moved)
-  const rules = moved.length > 0 ? readRules(messages, texts) : []
+  const rules = moved.length > 0 ? messages.filter(isOfSystem) : []
+  const heard = new Map<LaidOutMessage, Heard>()
   const read = new Map<TextItem, Asked>()
   const canRepeat = (list: ListItem): boolean => {
-    const { context, form } = list
+    const { context, form, labels } = list
     if ((wanted.numbers && context.positional) || (wanted.data && !wanted.isSet)) return false
-    // numbers are translated
-    const judged = toJudgedList(context, texts, { form, labels: [], isSet: wanted.isSet })
-    if (rules.some((signs) => judgeSigns(signs, judged, 'rules'))) return false
+    const judged = toJudgedList(context, texts, { form, labels, isSet: wanted.isSet })
+    const beside = [...rules, ...askedBeside(list, items, messages)]
+    const areRead = beside.map((found) => getOrMake(heard, found, () => toHeard(found, texts)))
+    if (areRead.some(({ words, speaker }) => judgeWords(words, judged, speaker))) return false
     const asked = askedAfter(list, items).map((item) => getOrMake(read, item, () => readAsked(texts, item)))
-    const areAllowed = asked.every((one) => isAllowed(withoutCitations(one, list), judged))
-    return (
-      areAllowed &&
-      (!wanted.isMapped ||
-        (areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))))
-    )
+    // numbers are translated
+    const unnumbered = { ...judged, labels: [] }
+    if (!asked.every((one) => isAllowed(withoutCitations(one, list), unnumbered))) return false
+    if (!wanted.isMapped) return true
+    return areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))
   }
   const dropped = moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
@@ -71,11 +72,13 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
   })
 }
 
-/** What the system says; it may say something else than when a list was sent. */
-function readRules(messages: readonly LaidOutMessage[], texts: readonly string[]): WordSigns[] {
-  return messages.flatMap((found, place) =>
-    isOfSystem(found) ? [readWords(toHeard(found, texts, place).words, 'rules')] : [],
-  )
+/**
+ * Returns the messages of users that a list is sent with, up to its first answer: they may ask something else than when it
+ * was sent.
+ */
+function askedBeside(list: ListItem, items: TurnItems, messages: readonly LaidOutMessage[]): LaidOutMessage[] {
+  const answer = items.textsAfter(list)[0]?.message ?? messages.length
+  return messages.slice(list.message + 1, answer).filter(({ message }) => message.role === 'user')
 }
 
 /** What is said in a turn after a list. */

@@ -75,23 +75,27 @@ export function* markSpokenOf<Message extends Found>(
   return marked
 }
 
-/** What somebody says about lists, and in which message. */
-interface Heard {
-  readonly place: number
+/** What somebody says about lists. */
+export interface Heard {
   /** the beginning and the end of them, if they are long */
   readonly words: string
   readonly speaker: Speaker
+}
+
+/** In which message it is said. */
+interface HeardAt extends Heard {
+  readonly place: number
 }
 
 /** More words than this are no request: a document in which no list was found. */
 const mostWords = 8_192
 
 /** Reads another message than that of a list; what the system says around its own lists are rules, too. */
-export function toHeard(found: Found, texts: readonly string[], place: number): Heard & { readonly whole: string } {
+export function toHeard(found: Found, texts: readonly string[]): Heard & { readonly whole: string } {
   const whole = wordsOutside(found, texts)
   const isLong = whole.length > mostWords
   const words = isLong ? `${whole.slice(0, mostWords / 2)}\n\n${whole.slice(-mostWords / 2)}` : whole
-  return { place, words, whole, speaker: speakerOf(found) }
+  return { words, whole, speaker: speakerOf(found) }
 }
 
 function speakerOf(found: Found): Speaker {
@@ -105,13 +109,13 @@ const mostHeard = 65_536
 function* hearAll(
   messages: readonly Found[],
   texts: readonly string[],
-): Generator<void, ReadonlyMap<number, ReturnType<typeof toHeard>>> {
-  const all = new Map<number, ReturnType<typeof toHeard>>()
+): Generator<void, ReadonlyMap<number, HeardAt & { readonly whole: string }>> {
+  const all = new Map<number, HeardAt & { readonly whole: string }>()
   let [heard, step] = [0, 0]
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place]!
     if (!isAsking(message) || (heard > mostHeard && !isOfSystem(message))) continue
-    const one = toHeard(message, texts, place)
+    const one = { place, ...toHeard(message, texts) }
     heard += one.words.length
     // remembered for the lists
     readWords(one.words, one.speaker)
@@ -139,7 +143,7 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
 interface Hearing {
   readonly place: number
   readonly role: string
-  readonly heard: readonly Heard[]
+  readonly heard: readonly HeardAt[]
   /** what answers behind it cite */
   readonly later: Remarks
 }
