@@ -73,6 +73,17 @@ test('another scope, another role and another beginning have cuts of their own',
   expect(cuts.cut('a', message, `Use these. ${whole}`)).toBeUndefined()
 })
 
+test('a list that nothing closes has none where it ended with the text: in another text a question may follow', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  const whole = `Use these.\n\nDocuments:\n${own.map((one, i) => `[${i + 1}] ${one}`).join('\n\n')}`
+  expect(findContextLists(whole)).toHaveLength(1)
+  for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
+  expect(cuts.cut('a', message, `${whole}\n\nQuestion: why?`)).toBeUndefined()
+})
+
 test('what the rules leave alone is not cut for long', () => {
   const cuts = new KnownCuts()
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
