@@ -92,6 +92,13 @@ test('labels are the numbers of the documents', () => {
 })
 
 describe('what is not cut', () => {
+  test('a question behind documents that ended with the text so far', () => {
+    const { template, later } = learn(
+      (documents) => `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}`,
+    )
+    for (const { question, text } of later) expect(cut(`${text}\nTrifer: ${question}`, template)).toBeUndefined()
+  })
+
   test('numbers before and behind each document: words of ours would have no place', () => {
     const { template, later } = learn(
       (documents, question) =>

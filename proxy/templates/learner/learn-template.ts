@@ -139,6 +139,8 @@ function learnEnd({ lists, seen }: JudgedGap, side: 'open' | 'end'): TemplateEnd
   })
   if (samples.length < fewestSamples) return undefined
   const [first] = samples as [string]
+  // nothing in another text would show where it ends
+  if (!isOpen && first === '' && samples.every((sample) => sample === '')) return undefined
   if (samples.every((sample) => sample === first) && first.length <= longestWhole) return { kind: 'whole', text: first }
   const nearest = isOpen
     ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
