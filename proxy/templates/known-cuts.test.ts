@@ -101,6 +101,20 @@ test.each(['Answer in German.', '## Task\nRank them.', 'History:\nUser: hi', 'An
   },
 )
 
+test('texts that tell their order are left to the rules, though the template is known', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  for (const write of [templates.tags, templates.labels]) {
+    for (let i = 0; i < 5; i++) cuts.learn('a', message, write(own), findContextLists(write(own)))
+    expect(cuts.cut('a', message, write(own))?.blocks).toHaveLength(3)
+    const dated = own.map((one, i) => `2021-0${i + 1}-03: ${one}`)
+    expect(cuts.cut('a', message, write(dated))).toBeUndefined()
+    expect(cuts.cut('a', message, write([dated[1]!, dated[0]!, dated[2]!]))?.blocks).toHaveLength(3)
+  }
+})
+
 test('what the rules leave alone is not cut for long', () => {
   const cuts = new KnownCuts()
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(

@@ -3,6 +3,7 @@ import { type BlockId, digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
+import { isOrdered } from '../prompt/judge/judge-list.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
@@ -54,7 +55,7 @@ export class KnownCuts {
     known.used += 1
     if (known.used % textsPerCheck === 0) return undefined
     const list = cut(whole, known.template)
-    return list && mayGoOn(whole, list, known.template) ? undefined : list
+    return list && (mayGoOn(whole, list, known.template) || isOrdered(whole, list)) ? undefined : list
   }
 
   /** Whether the rules need not read a long text: in those that begin alike, they found nothing many times in a row. */
