@@ -18,7 +18,7 @@ import { settleHistory } from './history/settle-history.ts'
 import { translateHistory } from './history/translate-history.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
-import { markSpokenOf, type Stays } from './places/mark-spoken-of.ts'
+import { markSpokenOf, nothingStays, type Stays } from './places/mark-spoken-of.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { TurnMemory } from './turns/turn-memory.ts'
 
@@ -120,7 +120,7 @@ class LayoutWriter {
     }
     const { stays, options } = this.#state
     const isMapped = options.citations !== false
-    const settled = isMapped ? settleHistory(laidOut, this.#texts, stays) : laidOut
+    const settled = settleHistory(laidOut, this.#texts, { ...(stays ?? nothingStays), isMapped })
     const marked = yield* markSpokenOf(settled, this.#texts, stays, (refused, { text, start, end }) =>
       this.#refusals.push({ refused, text, start, end }),
     )

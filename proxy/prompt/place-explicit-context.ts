@@ -16,14 +16,17 @@ export interface PlacedContext {
 
 /**
  * Inserts a body's explicit blocks into the last text outside assistant messages that contains `{{context}}`. Throws
- * `invalid_body` if there is none, because forwarding the request would lose the blocks.
+ * `invalid_body` if there is none, or one in several prompts, because forwarding the request would lose the blocks.
  */
 export function placeExplicitContext({ prompts, texts }: PromptSet, blocks: readonly string[]): PlacedContext {
-  const messages = prompts.flatMap((prompt) => prompt.messages)
-  const places = messages.flatMap(({ role, texts }) => (role === 'assistant' ? [] : texts))
-  const at = places.findLast((place) => texts[place]!.text.includes(contextPlaceholder))
-  if (at === undefined) {
-    const message = `'reprise.blocks' has no place: put ${contextPlaceholder} into the message that should hold them.`
+  const places = prompts.flatMap(({ messages }) => {
+    const own = messages.flatMap(({ role, texts }) => (role === 'assistant' ? [] : texts))
+    return own.findLast((place) => texts[place]!.text.includes(contextPlaceholder)) ?? []
+  })
+  const [at] = places
+  if (at === undefined || places.length > 1) {
+    const fault = at === undefined ? 'no place' : 'places in several prompts'
+    const message = `'reprise.blocks' has ${fault}: put ${contextPlaceholder} into the message or prompt that should hold them.`
     throw new ProxyError('invalid_body', message)
   }
   return placeBlocks(texts[at]!.text, at, blocks)

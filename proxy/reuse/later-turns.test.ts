@@ -11,6 +11,10 @@ const [mills, salt, ferry, hives] = [
   'Beekeepers of Tessin paint their hives in pairs of colours.',
 ]
 const user = (content: string): Message => ({ role: 'user', content })
+const bare = (...texts: string[]): Message =>
+  user(`<documents>\n${texts.map((text) => `<document>${text}</document>\n`).join('')}</documents>\n\nQuestion: why?`)
+const listOf = (...texts: string[]): Message =>
+  user(`<documents>\n${texts.map((text, i) => `<document index="${i + 1}">${text}</document>\n`).join('')}</documents>`)
 const held = userMessage('why?', mills, salt, ferry, hives)
 const turn = userMessage('why?', ferry, mills, hives, salt)
 
@@ -116,6 +120,14 @@ describe('a conversation goes as the client wrote it from then on', () => {
     ['if blocks are counted in another language', 'Was sagt das zweite Dokument?'],
     ['if a bare number may be a label', 'And 4?'],
     ['if a number has other digits', 'And ４?'],
+    ['if each block gets a value of its own', 'Give each document a score from 0 to 9, separated by commas.'],
+    ['if an answer that is data may cite', 'Answer as a JSON array.'],
+    ['if citations in another form are asked for', 'Cite your sources as {1}.'],
+    ['if blocks are ranked', 'Rank the documents.'],
+    ['if their order is asked about', 'In what order did I give you the documents?'],
+    ['if their order decides', 'The later ones are right where they contradict.'],
+    ['if a block is asked for that may be named by its place', 'Which document says so?'],
+    ['if as many texts as blocks follow', 'Assign them:\n1. Orm\n2. Karvik\n3. Linholm\n4. Tessin'],
   ])('%s', (_, words) => {
     const { sender } = sendTurn()
     const messages = [...answered, user(words)]
@@ -123,6 +135,23 @@ describe('a conversation goes as the client wrote it from then on', () => {
     expect(sender.decide({ messages }).citations).toEqual([])
     const more = [...messages, assistantMessage('Salt [4].'), user('What does document 4 say?')]
     expect(sender.send(more)).toEqual(more)
+  })
+
+  it.each(['And the fourth one?', 'Rank the documents.'])('if nothing is mapped, too: %s', (words) => {
+    const options = { options: { citations: false } }
+    const { sender } = sendTurn(options)
+    const messages = [...answered, user(words)]
+    expect(sender.send(messages, options)).toEqual(messages)
+  })
+
+  it('if the rules of a named conversation change', () => {
+    const sender = new Sender()
+    const options = { conversation: 'agent' }
+    const rules = (content: string): Message => ({ role: 'system', content })
+    sender.send([rules('Answer.'), held], options)
+    const messages = [rules('Rank the documents.'), turn, assistantMessage('So.'), user('Why?')]
+    expect(sender.send([rules('Answer.'), turn], options)[1]).not.toEqual(turn)
+    expect(sender.send(messages, options)).toEqual(messages)
   })
 
   it('if the number may be that of two lists', () => {
@@ -149,6 +178,38 @@ describe('a conversation goes as the client wrote it from then on', () => {
     const body = { messages: [...answered, user('Why?')], ...members }
     expect(sender.sendBody(body)).toEqual(body)
   })
+
+  it.each([
+    ['numbers of documents are data', { response_format: { type: 'json_object' } }, turn],
+    ['values of documents are data', { response_format: { type: 'json_object' } }, bare(ferry, mills, hives, salt)],
+    ['the answer is begun', { suffix: 'So.' }, turn],
+  ])('if the same turn is asked again where %s', (_, members, message) => {
+    const sender = new Sender()
+    sender.send([held])
+    sender.send([bare(mills, salt, ferry, hives)])
+    expect(sender.send([message])).not.toEqual([message])
+    const body = { messages: [message], ...members }
+    expect(sender.sendBody(body)).toEqual(body)
+    expect(sender.decide(body).citations).toEqual([])
+  })
+
+  it.each(['What does the second document say?', 'And document 2?', 'Rank the documents.', 'Which document says so?'])(
+    'if the documents are in a message of their own, and something else is asked behind it: %s',
+    (words) => {
+      const sender = new Sender()
+      const [first, second] = [listOf(mills, salt, ferry, hives), listOf(ferry, mills, hives, salt)]
+      sender.send([first, user('Why?')])
+      const sent = sender.send([second, user('Why?')])
+      expect(sent[0]).not.toEqual(second)
+      expect(sender.send([second, user('Why?'), assistantMessage('So.'), user('And then?')])[0]).toEqual(sent[0])
+      const messages = [second, user(words)]
+      expect(sender.send(messages)).toEqual(messages)
+      // a call of a tool is no answer
+      const called = [second, { ...assistantMessage(''), content: null, tool_calls: [] }, user(words)]
+      sender.send([second, user('Why?')])
+      expect(sender.send(called)).toEqual(called)
+    },
+  )
 
   it('if reasoning that cites is part of the history', () => {
     const { sender } = sendTurn()

@@ -249,6 +249,12 @@ describe('explicit blocks', () => {
     expect(() => sender.decide({ messages: [user('q')], reprise: explicit('a') })).toThrow(/has no place/)
   })
 
+  test('with a place in several prompts, all but one would lose them: an error', () => {
+    const body = { prompt: ['{{context}} q1', '{{context}} q2'], reprise: explicit('a') }
+    expect(() => sender.decide(body, { api: 'completions' })).toThrow(/in several prompts/)
+    expect(() => sender.decide({ ...body, prompt: ['q1', '{{context}} q2'] }, { api: 'completions' })).not.toThrow()
+  })
+
   test('a past turn is sent with the blocks it had', () => {
     const first = sender.send([asking('q1')], { reprise: explicit('a', 'b'), conversation: 'one' })
     const later = [asking('q1'), assistant('x'), asking('q2')]

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { findContextLists } from '../prompt/forms/found-lists.fixture.ts'
+import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { KnownCuts } from './known-cuts.ts'
 
 const message: PromptMessage = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
@@ -36,7 +37,8 @@ describe.each(Object.entries(templates))('the cuts of a template: %s', (_, write
         expect(cuts.cut('a', message, write(own))).toBeUndefined()
         for (const one of earlier) learn(cuts, one)
         const cut = cuts.cut('a', message, write(own))
-        used.all += 1
+        // one with paragraphs may be left to the rules
+        if (!BLANK_LINE.test(own.at(-1)!)) used.all += 1
         if (cut === undefined) return
         used.cut += 1
         const [found, ...others] = findContextLists(write(own))
@@ -71,6 +73,46 @@ test('another scope, another role and another beginning have cuts of their own',
   expect(cuts.cut('b', message, whole)).toBeUndefined()
   expect(cuts.cut('a', { ...message, role: 'tool' }, whole)).toBeUndefined()
   expect(cuts.cut('a', message, `Use these. ${whole}`)).toBeUndefined()
+})
+
+test('a list that nothing closes has none where it ended with the text: in another text a question may follow', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  const whole = `Use these.\n\nDocuments:\n${own.map((one, i) => `[${i + 1}] ${one}`).join('\n\n')}`
+  expect(findContextLists(whole)).toHaveLength(1)
+  for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
+  expect(cuts.cut('a', message, `${whole}\n\nQuestion: why?`)).toBeUndefined()
+})
+
+test.each(['Answer in German.', '## Task\nRank them.', 'History:\nUser: hi', 'And so it is.'])(
+  'where nothing closes the last block, the rules say whose the paragraph behind it is: %j',
+  (words) => {
+    const cuts = new KnownCuts()
+    const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+      (words) => `The ${words}, and nobody knows why it is so.`,
+    )
+    const whole = templates.labels(own)
+    for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
+    expect(cuts.cut('a', message, whole)?.blocks).toHaveLength(4)
+    expect(cuts.cut('a', message, templates.labels([...own.slice(1), `${own[0]}\n\n${words}`]))).toBeUndefined()
+    expect(cuts.cut('a', message, templates.labels([`${own[0]}\n\n${words}`, ...own]))?.blocks).toHaveLength(5)
+  },
+)
+
+test('texts that tell their order are left to the rules, though the template is known', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  for (const write of [templates.tags, templates.labels]) {
+    for (let i = 0; i < 5; i++) cuts.learn('a', message, write(own), findContextLists(write(own)))
+    expect(cuts.cut('a', message, write(own))?.blocks).toHaveLength(3)
+    const dated = own.map((one, i) => `2021-0${i + 1}-03: ${one}`)
+    expect(cuts.cut('a', message, write(dated))).toBeUndefined()
+    expect(cuts.cut('a', message, write([dated[1]!, dated[0]!, dated[2]!]))?.blocks).toHaveLength(3)
+  }
 })
 
 test('what the rules leave alone is not cut for long', () => {

@@ -3,6 +3,8 @@ import { type BlockId, digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
+import { isOrdered } from '../prompt/judge/judge-list.ts'
+import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
 import type { Template } from './cut/template.ts'
@@ -51,7 +53,9 @@ export class KnownCuts {
     const known = this.#cuts.get(keyOf(scope, message, whole))
     if (known?.template === undefined || known.agreed < fewestAgreed) return undefined
     known.used += 1
-    return known.used % textsPerCheck === 0 ? undefined : cut(whole, known.template)
+    if (known.used % textsPerCheck === 0) return undefined
+    const list = cut(whole, known.template)
+    return list && (mayGoOn(whole, list, known.template) || isOrdered(whole, list)) ? undefined : list
   }
 
   /** Whether the rules need not read a long text: in those that begin alike, they found nothing many times in a row. */
@@ -104,6 +108,12 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
     ({ start, contentStart, label }) => start <= label.start && label.start < label.end && label.end <= contentStart,
   )
   return isNamed ? { ...list, blocks, labelPrefix: name.prefix } : undefined
+}
+
+/** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */
+function mayGoOn(whole: string, { blocks }: ContextList, { template }: NamingTemplate): boolean {
+  const { contentStart, contentEnd } = blocks.at(-1)!
+  return !template.hasClose && BLANK_LINE.test(whole.slice(contentStart, contentEnd))
 }
 
 function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMessage, whole: string): string {

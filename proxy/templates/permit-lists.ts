@@ -12,8 +12,9 @@ interface Permission {
 }
 
 /**
- * Returns what names the template of every list in a prompt and says whether it may be moved. Lists that the
- * application states, and results of tools, which are single blocks, are of no template.
+ * Returns what names the template of every list in a prompt and says whether it may be moved, even if it was moved when
+ * the same was asked before. Lists that the application states, and results of tools, which are single blocks, are of no
+ * template.
  */
 export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
   return (messages, texts) => {
@@ -26,16 +27,18 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
       const { message, contexts, explicit, past } = laidOut
       if (explicit || !contexts.some(isJudged)) return laidOut
       const question = asked ?? questionOf(laidOut, texts)
-      return {
-        ...laidOut,
-        contexts: contexts.map((context, i) => {
-          if (!isJudged(context)) return context
-          const place = findListPlace(context, message, texts, { api, system })
-          const isPast = past[i] !== undefined
-          const use = book.use(tenant, mode, place, context)
-          return { ...context, template: { ...use, question, isPast, isFollowed: isPast && at < lastAnswer } }
-        }),
-      }
+      const isAnswered = at < lastAnswer
+      const permitted = contexts.map((context, i) => {
+        if (!isJudged(context)) return context
+        const place = findListPlace(context, message, texts, { api, system })
+        const isPast = past[i] !== undefined
+        const use = book.use(tenant, mode, place, context)
+        return { ...context, template: { ...use, question, isPast, isFollowed: isPast && isAnswered } }
+      })
+      // what is asked again is judged again; the turns of a rendered prompt are not told apart here
+      if (isAnswered || message.isRendered) return { ...laidOut, contexts: permitted }
+      const kept = past.map((sent, i) => (permitted[i]?.template?.mayMove === false ? undefined : sent))
+      return { ...laidOut, contexts: permitted, past: kept }
     })
   }
 }

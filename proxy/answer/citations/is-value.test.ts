@@ -91,6 +91,7 @@ test.each([
   'It costs $5 [1] or $6 [2].',
   "[1]'s rain, as (see [2]) and [3]–[4]",
   'rain [[1]].',
+  '_It rains [1]_ and __snows [2]__.',
   'In C++ [1] it rains.',
   'Paris[1] is rainy[2] in 2019[3] too',
   'The rain falls. [1]\nThe snow [2]\n\nThe hail [3]',

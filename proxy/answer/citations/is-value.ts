@@ -64,11 +64,12 @@ function isInFormula(line: string): boolean {
 }
 
 /**
- * Whether an operator follows: `[1]^T`, `[3]rotaxane`, `[1] + [2]`, `[0] * n`. A list marker or emphasis is no
+ * Whether an operator follows: `[1]^T`, `[1]_i`, `[3]rotaxane`, `[1] + [2]`, `[0] * n`. A list marker or emphasis is no
  * operator.
  */
 function isBeforeOperator(ahead: Lookahead): boolean {
-  if (/[$^a-z0-9_]/.test(ahead.peek())) return true
+  const subscript = ahead.peek() === '_' ? ahead.peek(1) : ''
+  if (/[$^a-z0-9]/.test(ahead.peek()) || /[^\W_]|{/.test(subscript)) return true
   const blanks = countBlanks(ahead)
   const next = ahead.peek(blanks)
   if (next === '=') return true

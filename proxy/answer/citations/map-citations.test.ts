@@ -171,6 +171,10 @@ describe('citations in other words than those of the list', () => {
       'so [^1^][^2^]. <cite>1</cite> <co: 2>rain</co: 2> <doc id="3">',
       'so [^3^][^1^]. <cite>3</cite> <co: 1>rain</co: 1> <doc id="2">',
     ],
+    [
+      'rain [[1](https://a.example/2), [3](https://b.example)], snow ([2](https://a.example))',
+      'rain [[3](https://a.example/2), [2](https://b.example)], snow ([1](https://a.example))',
+    ],
     ['**[1]** **Document 2** **Source:** 3', '**[3]** **Document 1** **Source:** 2'],
     ['Rain.\n[Sources: 1, 3]', 'Rain.\n[Sources: 3, 2]'],
     ['Rain.\nSources: 1, 3', 'Rain.\nSources: 3, 2'],

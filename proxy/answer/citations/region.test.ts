@@ -47,6 +47,7 @@ test.each([
   ['[1', '[1'],
   ['[1,', '[1,'],
   ['\n\n[1] says', '\n\n[2] says'],
+  ['[[1](https://a.example)] says', '[[2](https://a.example)] says'],
 ])('an answer that begins with a citation is no JSON: %j', (text, expected) => expectMapped(text, expected))
 
 describe('calls of tools that are told in the text stay as they are', () => {

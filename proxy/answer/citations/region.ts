@@ -148,12 +148,13 @@ function enterJson(ahead: Lookahead): Region | undefined {
   return begins && !isDoubled(ahead) ? { kind: 'json', depth: 1, quote: '' } : undefined
 }
 
-/** Some models cite as `[[3]]` or `[[citation:3]]`. */
+/** Some models cite as `[[3]]`, `[[3](https://…)]` or `[[citation:3]]`. */
 function isDoubled(ahead: Lookahead): boolean {
   const start = ahead.at
   const isInside = ahead.take('[')
   const isWord = /[a-z]/i.test(ahead.peek()) && !['true', 'false', 'null'].some((value) => ahead.take(value))
-  const is = isInside && (isWord || (ahead.skip(digits, longestName) > 0 && ahead.take(']]')))
+  const is =
+    isInside && (isWord || (ahead.skip(digits, longestName) > 0 && [']]', ']('].some((end) => ahead.take(end))))
   ahead.at = start
   return is
 }

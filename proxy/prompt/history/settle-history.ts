@@ -1,32 +1,56 @@
 import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
+import { applySplices } from '../../common/json/json-spans.ts'
 import type { LaidOutMessage } from '../layout.ts'
-import { readWords } from '../places/judge-words.ts'
-import type { Stays } from '../places/mark-spoken-of.ts'
+import { type JudgedList, judgeSigns, judgeWords, readWords, type WordSigns } from '../places/judge-words.ts'
+import { type Heard, type Stays, toHeard } from '../places/mark-spoken-of.ts'
+import { toJudgedList } from '../places/to-judged-list.ts'
+import { isOfSystem } from '../places/words-outside.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { asReceived } from '../turns/turn-memory.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
+/** What a request says of the answer, besides its words. */
+type Wanted = Pick<Stays, 'numbers' | 'data' | 'isSet'> & {
+  /** numbers in the answer are mapped back, and those in its history translated */
+  readonly isMapped: boolean
+}
+
 /**
  * Returns a prompt's messages with the orders that past turns can be sent in again. Later turns speak of a list as the
  * client saw it; `translateHistory` writes them in the labels that the engine reads. Where that cannot be done, because
- * a user counts blocks or a number may mean two lists, everything from the list on goes as received. A list that was
- * never sent stays if an answer cites it.
+ * a user counts blocks or a number may mean two lists, or because what is asked for now forbids to move the list,
+ * everything from the list on goes as received. A list that was never sent stays if an answer cites it.
  */
 export function settleHistory(
   messages: readonly LaidOutMessage[],
   texts: readonly string[],
-  stays: Pick<Stays, 'numbers'> = { numbers: false },
+  wanted: Wanted,
 ): LaidOutMessage[] {
-  if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
+  const isRepeated = messages.some(({ past }) => past.length > 0)
+  if (!isRepeated && !messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
-  const spoken = new Map<TextItem, Spoken>()
-  const canRepeat = (list: ListItem): boolean =>
-    !(list.context.positional && stays.numbers) &&
-    areTranslatable(list, items, texts, spoken) &&
-    !messages.slice(list.message + 1).some(holdsThoughtOf(list))
-  const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
+  const moved = items.lists.filter((list) => list.moved)
+  const rules = moved.length > 0 ? messages.filter(isOfSystem) : []
+  const heard = new Map<LaidOutMessage, Heard>()
+  const read = new Map<TextItem, Asked>()
+  const canRepeat = (list: ListItem): boolean => {
+    const { context, form, labels } = list
+    if ((wanted.numbers && context.positional) || (wanted.data && !wanted.isSet)) return false
+    const judged = toJudgedList(context, texts, { form, labels, isSet: wanted.isSet })
+    const beside = [...rules, ...askedBeside(list, items, messages)]
+    const areRead = beside.map((found) => getOrMake(heard, found, () => toHeard(found, texts)))
+    if (areRead.some(({ words, speaker }) => judgeWords(words, judged, speaker))) return false
+    const asked = askedAfter(list, items).map((item) => getOrMake(read, item, () => readAsked(texts, item)))
+    // numbers are translated
+    const unnumbered = { ...judged, labels: [] }
+    if (!asked.every((one) => isAllowed(withoutCitations(one, list), unnumbered))) return false
+    if (!wanted.isMapped) return true
+    return areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))
+  }
+  const dropped = moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
+  if (!wanted.isMapped) return settled
   for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
     const laidOut = settled[message]!
     if (laidOut.past[place] !== undefined) continue
@@ -49,40 +73,68 @@ function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOu
   })
 }
 
-/** What a later turn says that may mean blocks. */
-interface Spoken {
+/**
+ * Returns the messages of users that a list is sent with, up to its first answer: they may ask something else than when it
+ * was sent.
+ */
+function askedBeside(list: ListItem, items: TurnItems, messages: readonly LaidOutMessage[]): LaidOutMessage[] {
+  const answer = items.textsAfter(list)[0]?.message ?? messages.length
+  return messages.slice(list.message + 1, answer).filter(({ message }) => message.role === 'user')
+}
+
+/** What is said in a turn after a list. */
+interface Asked {
+  readonly item: TextItem
   readonly words: string
-  readonly isCounting: boolean
+  readonly signs: WordSigns
   readonly numbers: readonly RegExpExecArray[]
 }
 
-function readSpoken(texts: readonly string[], { text, start, end }: TextItem): Spoken {
-  const words = texts[text]!.slice(start, end)
-  const isCounting = [...readWords(words, 'message').remarks].some((remark) => remark.endsWith(' nth'))
-  return { words, isCounting, numbers: [...toAsciiDigits(words).matchAll(/\d+/g)] }
+/** Returns what users say in the turns after a list. Turns with lists of their own speak of these. */
+function askedAfter(list: ListItem, items: TurnItems): TextItem[] {
+  return items
+    .textsAfter(list)
+    .filter((item) => item.speaker === 'unknown' || (item.speaker === 'user' && !items.isListed(item)))
+}
+
+function readAsked(texts: readonly string[], item: TextItem): Asked {
+  const words = texts[item.text]!.slice(item.start, item.end)
+  return { item, words, signs: readWords(words, 'message'), numbers: [...toAsciiDigits(words).matchAll(/\d+/g)] }
+}
+
+/** Returns numbers that may be labels of a list. */
+function numbersOf({ numbers }: Asked, { labels }: ListItem): readonly RegExpExecArray[] {
+  return numbers.filter(([number]) => labels.includes(number))
+}
+
+/** Returns what is said besides numbers that are translated. */
+function withoutCitations(asked: Asked, list: ListItem): WordSigns {
+  const { form, labels } = list
+  if (!form || numbersOf(asked, list).length === 0) return asked.signs
+  const cited = findCitations(asked.words, form, labels).map((span) => ({ ...span, text: '' }))
+  return readWords(applySplices(asked.words, cited), 'message')
+}
+
+/** Returns whether words count no blocks, nor anything else, and do not forbid to move a list. */
+function isAllowed(signs: WordSigns, judged: JudgedList): boolean {
+  return (
+    judgeSigns(signs, judged, 'message') === undefined && ![...signs.remarks].some((remark) => remark.endsWith(' nth'))
+  )
 }
 
 /**
- * Returns whether users count no blocks in the turns after a moved list, nor anything else, and every number that may be a
- * label of the list is a citation of only this list. Turns with lists of their own speak of these. Answers can always be
- * translated.
+ * Returns whether every number that may be a label of a moved list is a citation of only this list in the turns after it.
+ * Answers can always be translated.
  */
-function areTranslatable(
-  list: ListItem,
-  items: TurnItems,
-  texts: readonly string[],
-  spoken: Map<TextItem, Spoken>,
-): boolean {
+function areTranslatable(list: ListItem, asked: readonly Asked[], items: TurnItems): boolean {
   const { form, labels: own } = list
   const toSent = (number: string): string => own[list.moved!.order.indexOf(own.indexOf(number))]!
-  return items.textsAfter(list).every((text) => {
-    if (text.speaker !== 'unknown' && (text.speaker !== 'user' || items.isListed(text))) return true
-    const { words, isCounting, numbers } = getOrMake(spoken, text, () => readSpoken(texts, text))
-    if (isCounting) return false
-    const named = numbers.filter(([number]) => own.includes(number))
+  return asked.every((one) => {
+    const { item, words } = one
+    const named = numbersOf(one, list)
     if (named.length === 0) return true
-    if (!form || text.speaker === 'unknown') return false
-    const others = items.listsBefore(text).filter((other) => other !== list)
+    if (!form || item.speaker === 'unknown') return false
+    const others = items.listsBefore(item).filter((other) => other !== list)
     const labels = new Set(others.flatMap((other) => other.labels))
     // neither the number nor the label that it is sent as may mean another list
     if (named.some(([number]) => labels.has(number) || labels.has(toSent(number)))) return false

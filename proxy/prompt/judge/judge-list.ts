@@ -34,7 +34,7 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
 }
 
 /** Returns whether the texts of a list begin with dates or numbers that rise or fall, or its marks count parts of one source. */
-function isOrdered(text: string, list: ContextList): boolean {
+export function isOrdered(text: string, list: ContextList): boolean {
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return false
   const texts = list.blocks.map((block) => behindFields(text, block))

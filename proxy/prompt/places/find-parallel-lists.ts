@@ -14,7 +14,7 @@ const OF_EACH = new WordPattern(
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
 const INLINE = new WordPattern(
-  /(?:^|[.!?] )(?![^\S\n]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
+  /(?:^|[.!?] )(?![^\S\n\r\u2028\u2029]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
 )
 // `They are from Ann, Bob and Carl`
 const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'

@@ -423,8 +423,8 @@ it.each([
   expect(judgeWords('Cite as [1] or [Document 2].', list, 'rules')).toBeUndefined()
 })
 
-it('blank lines are looked at once', () => {
-  expectLinear((size) => findParallelLists(`${'\n'.repeat(size)}Sources: a, b`), 4_000)
+it.each(['\n', '\r', '\u2028', '\u2029\t'])('blank lines are looked at once: %j', (end) => {
+  expectLinear((size) => findParallelLists(`${end.repeat(size)}Sources: a, b`), 4_000)
 })
 
 it('long words are read in linear time', () => {

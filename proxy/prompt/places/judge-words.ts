@@ -14,7 +14,7 @@ import { isQuestion, readEnds, sentencesOf } from './words/sentences.ts'
 export type Speaker = 'rules' | 'message'
 
 /** What words say about any list. */
-interface WordSigns {
+export interface WordSigns {
   readonly said: ReadonlySet<Sign>
   readonly forms: readonly string[]
   /** sizes of lists that are parallel to the texts */
@@ -116,7 +116,11 @@ const aboutOrder: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'ow
  * the list.
  */
 export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
-  const signs = readWords(words, speaker)
+  return judgeSigns(readWords(words, speaker), list, speaker)
+}
+
+/** Does the same for words that were read. */
+export function judgeSigns(signs: WordSigns, list: JudgedList, speaker: Speaker): Reason | undefined {
   if (signs === noSigns) return undefined
   const mayForbid = (reason: Reason): boolean =>
     reason === 'named' ? list.isNamed !== false : !(list.isSet && aboutOrder.has(reason))

@@ -3,9 +3,10 @@ import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels } from '../body/prompt-context.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { type JudgedList, judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
-import { namesItself, ownWords } from './own-marks.ts'
+import { judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
+import { namesItself } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
+import { toJudgedList } from './to-judged-list.ts'
 import { isOfSystem, wordsOutside } from './words-outside.ts'
 
 interface Found {
@@ -29,7 +30,7 @@ export interface Stays {
   readonly isSet: boolean
 }
 
-const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
+export const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
 
 /**
  * Marks contexts whose order must stay: what the system or the user says in any message forbids a move, or blocks are
@@ -74,23 +75,27 @@ export function* markSpokenOf<Message extends Found>(
   return marked
 }
 
-/** What somebody says about lists, and in which message. */
-interface Heard {
-  readonly place: number
+/** What somebody says about lists. */
+export interface Heard {
   /** the beginning and the end of them, if they are long */
   readonly words: string
   readonly speaker: Speaker
+}
+
+/** In which message it is said. */
+interface HeardAt extends Heard {
+  readonly place: number
 }
 
 /** More words than this are no request: a document in which no list was found. */
 const mostWords = 8_192
 
 /** Reads another message than that of a list; what the system says around its own lists are rules, too. */
-function toHeard(found: Found, texts: readonly string[], place: number): Heard & { readonly whole: string } {
+export function toHeard(found: Found, texts: readonly string[]): Heard & { readonly whole: string } {
   const whole = wordsOutside(found, texts)
   const isLong = whole.length > mostWords
   const words = isLong ? `${whole.slice(0, mostWords / 2)}\n\n${whole.slice(-mostWords / 2)}` : whole
-  return { place, words, whole, speaker: speakerOf(found) }
+  return { words, whole, speaker: speakerOf(found) }
 }
 
 function speakerOf(found: Found): Speaker {
@@ -104,13 +109,13 @@ const mostHeard = 65_536
 function* hearAll(
   messages: readonly Found[],
   texts: readonly string[],
-): Generator<void, ReadonlyMap<number, ReturnType<typeof toHeard>>> {
-  const all = new Map<number, ReturnType<typeof toHeard>>()
+): Generator<void, ReadonlyMap<number, HeardAt & { readonly whole: string }>> {
+  const all = new Map<number, HeardAt & { readonly whole: string }>()
   let [heard, step] = [0, 0]
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place]!
     if (!isAsking(message) || (heard > mostHeard && !isOfSystem(message))) continue
-    const one = toHeard(message, texts, place)
+    const one = { place, ...toHeard(message, texts) }
     heard += one.words.length
     // remembered for the lists
     readWords(one.words, one.speaker)
@@ -138,7 +143,7 @@ function stay(context: PromptContext, reason: Reason | undefined, isAbout: boole
 interface Hearing {
   readonly place: number
   readonly role: string
-  readonly heard: readonly Heard[]
+  readonly heard: readonly HeardAt[]
   /** what answers behind it cite */
   readonly later: Remarks
 }
@@ -152,16 +157,7 @@ function judge(
   if (!isSet && readWords(headingOf(context, texts), 'message').said.has('head')) return 'order'
   const form = labelFormOf(texts, context)
   const labels = placeLabels(context, texts)
-  const list: JudgedList = {
-    ...form,
-    blocks: context.slots.length,
-    labels,
-    prefix: context.labelPrefix,
-    isPositional: context.positional,
-    isLabelled: context.slots.some(({ label }) => label),
-    ownWords: () => ownWords(context, texts),
-    isSet,
-  }
+  const list = toJudgedList(context, texts, { form, labels, isSet })
   // what was asked before names and numbers other lists, but a tool may have been called for what is named
   const before = role === 'tool' || role === 'function' ? { ...list, labels: [] } : { ...list, isNamed: false }
   for (const { place: said, words, speaker } of heard) {

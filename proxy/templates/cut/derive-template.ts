@@ -26,6 +26,9 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
   const literals = open.some((part) => literalOf(part).trim() !== '') || close.trim() !== ''
   if (!literals && join.trim() === '') return undefined
   const [first, last] = [blocks[0]!, blocks.at(-1)!]
+  const isEnd = text.slice(last.end).trim() === ''
+  // in another text something may follow
+  if (isEnd && close.trim() === '') return undefined
   const front = LAST_LINES.exec(text.slice(Math.max(0, first.start - longestSide), first.start))?.[1] ?? ''
   const label = FIRST_LABEL.exec(text.slice(last.end, last.end + longestSide))?.[0] ?? ''
   return compileTemplate({
@@ -33,7 +36,7 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
     open,
     close: [close],
     join,
-    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : [label],
+    after: isEnd ? 'end' : label.trim() === '' ? undefined : [label],
   })
 }
 

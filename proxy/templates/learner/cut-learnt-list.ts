@@ -62,13 +62,17 @@ function findDocuments(text: string, template: LearntTemplate): Documents | unde
   // others may stand before the list and behind it, where it is known to begin and to end
   const own = new Set(gaps)
   if (found.some((one) => !own.has(one) && one.end > (first ?? 0) && one.start < last)) return undefined
-  const starts = [...(first === undefined ? [] : [first]), ...gaps.map((one) => one.end)]
-  const ends = [...gaps.slice(first === undefined ? 1 : 0).map((one) => one.start), last]
-  const documents = starts.map((start, i) => ({ start, end: ends[i]! }))
-  // where the separator also stands before the first document, or behind the last
-  if (documents[0]!.end === first) documents.shift()
-  if (documents.at(-1)?.start === last) documents.pop()
-  return documents.every(({ start, end }) => start < end) ? { documents, gaps } : undefined
+  const documents = between(gaps, first, last)
+  if (open?.isBesideGap && documents.shift()!.end !== first) return undefined
+  if (end.isBesideGap && documents.pop()?.start !== last) return undefined
+  return documents.every((own) => own.start < own.end) ? { documents, gaps } : undefined
+}
+
+/** What is between separators, in front of the first if `first` is where that begins, and behind the last. */
+function between(gaps: readonly Gap[], first: number | undefined, last: number): Span[] {
+  const starts = [...(first === undefined ? [] : [first]), ...gaps.map(({ end }) => end)]
+  const ends = [...gaps.slice(first === undefined ? 1 : 0).map(({ start }) => start), last]
+  return starts.map((start, i) => ({ start, end: ends[i]! }))
 }
 
 /** The separators of the list: those that count up by one, if they have a number that does. */

@@ -111,6 +111,24 @@ test('labels are the numbers of the documents', () => {
 })
 
 describe('what is not cut', () => {
+  test('words between the text that opens or closes a list and a separator that always stood beside it', () => {
+    for (const name of ['the same in front of each, also of the first', 'the same behind each, also behind the last']) {
+      const { template, later } = learn(renders[name]!)
+      for (const { text } of later) {
+        const [ahead, behind] = [`Mel sur dun.\n${text}`, text.replace('Trifer:', 'Mel sur dun. Trifer:')]
+        for (const other of [ahead, behind])
+          for (const { start, end } of cut(other, template) ?? [])
+            expect(other.slice(start, end)).not.toContain('Mel sur dun')
+      }
+    }
+  })
+
+  test('a question behind documents that ended with the text so far', () => {
+    const bare: Render = (documents) =>
+      `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}`
+    expect(tryToLearn(bare).template).toBeUndefined()
+  })
+
   test('numbers before and behind each document: words of ours would have no place', () => {
     const around: Render = (documents, question) =>
       `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`

@@ -7,6 +7,8 @@ export const number = '\0'
 export interface TemplateEnd {
   readonly kind: 'whole' | 'nearest'
   readonly text: string
+  /** A separator always stands beside it, and no document between the two. */
+  readonly isBesideGap?: true
 }
 
 /** A part of a separator, and how often more it stands in each text than the separator: as before the first document. */
@@ -48,12 +50,14 @@ const longestText = 65_536
 /** Returns whether a value that others wrote is a template. */
 export function isLearntTemplate(value: unknown): value is LearntTemplate {
   if (!isObject(value) || !isText(value.key) || !isGap(value.gap)) return false
-  return [value.open, value.end].every(
-    (one) =>
-      one === undefined ||
-      (isObject(one) &&
-        (isText(one.text) ? one.kind === 'whole' || one.kind === 'nearest' : one.kind === 'whole' && one.text === '')),
-  )
+  return [value.open, value.end].every((one) => one === undefined || isEnd(one))
+}
+
+function isEnd(value: unknown): boolean {
+  if (!isObject(value) || (value.isBesideGap !== undefined && value.isBesideGap !== true)) return false
+  return value.kind === 'whole'
+    ? value.text === '' || isText(value.text)
+    : value.kind === 'nearest' && isText(value.text)
 }
 
 function isGap(value: unknown): value is TemplateGap {
