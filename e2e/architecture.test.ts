@@ -90,7 +90,7 @@ const floors = {
   },
   'proxy/templates': {
     cut: [],
-    learner: [],
+    learner: ['traffic'],
     proof: [],
     traffic: [],
   },

@@ -10,7 +10,7 @@ export function canTeach(text: string): boolean {
 }
 
 /** Where a text stands: who sends it, to which API, and who speaks in it. */
-export interface TextPlace {
+interface TextPlace {
   readonly tenant: string
   readonly api: string
   readonly role: string
