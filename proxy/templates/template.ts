@@ -39,7 +39,7 @@ const gainEvery = 1_024
 const gainWindow = 256
 
 /** Constant text is what so many requests had in common; before, it may be one user's words. */
-const fewestForWords = 8
+export const fewestForWords = 8
 
 /** Where traffic permits moves, the model does not forbid them, or a person permits them. */
 const permittedStates: ReadonlySet<TemplateState> = new Set(['ready', 'proved', 'on'])

@@ -6,7 +6,7 @@ import type { ContextList } from '../../prompt/context-list.ts'
 import { judgeTask } from '../../prompt/places/judge-words.ts'
 import { isOfSystem, questionOf } from '../../prompt/places/words-outside.ts'
 import { leadOf } from '../find-list-place.ts'
-import { Template } from '../template.ts'
+import { fewestForWords, Template } from '../template.ts'
 import { TrafficEvidence } from '../traffic/traffic-evidence.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
 import { LearnerThread } from './learner-thread.ts'
@@ -103,8 +103,9 @@ function placeOf(sender: Sender, { role, tool = '', isRendered = false }: Place)
   return toPlace({ ...sender, role, tool }, isRendered)
 }
 
-function toTemplate({ tenant, id, lists, blocks, traffic }: SeenLists, { key }: LearntTemplate): Template {
-  const known = { foundBy: 'learnt', learntKey: key, requests: lists, blocks }
+function toTemplate({ tenant, id, place, lists, blocks, traffic }: SeenLists, { key }: LearntTemplate): Template {
+  const words = lists < fewestForWords ? {} : { place }
+  const known = { foundBy: 'learnt', learntKey: key, requests: lists, blocks, ...words }
   const evidence = TrafficEvidence.fromRecord(traffic)
   return Object.assign(new Template(tenant, id), known, evidence && { traffic: evidence })
 }

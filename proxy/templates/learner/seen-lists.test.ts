@@ -62,8 +62,9 @@ test.each(Object.entries(places))(
     }
     expect(seen.length).toBeGreaterThan(0)
     expect(book.all.map(({ id }) => id).sort()).toEqual(seen.map(({ id }) => id).sort())
-    for (const { id, lists, blocks, traffic } of seen) {
-      expect(book.get(id)).toMatchObject({ requests: lists, blocks })
+    for (const { id, place, lists, blocks, traffic } of seen) {
+      expect(lists).toBeGreaterThan(7)
+      expect(book.get(id)).toMatchObject({ place, requests: lists, blocks })
       expect(book.get(id)!.traffic.toRecord()).toEqual(traffic)
     }
   },

@@ -1,4 +1,5 @@
 import { toContext } from '../../prompt/body/prompt-context.ts'
+import type { ListPlace } from '../../prompt/body/template-use.ts'
 import { questionOf } from '../../prompt/places/words-outside.ts'
 import { findListPlace, nameTemplate } from '../find-list-place.ts'
 import { toSighting } from '../note-lists.ts'
@@ -25,6 +26,7 @@ export function lengthOf({ text, asked = '' }: UnknownText): number {
 export interface SeenLists {
   readonly tenant: string
   readonly id: string
+  readonly place: ListPlace
   readonly lists: number
   readonly blocks: number
   /** As `TrafficEvidence.toRecord` returns it. */
@@ -37,17 +39,18 @@ export interface SeenLists {
  */
 export function seeLists(template: LearntTemplate, texts: readonly UnknownText[]): SeenLists[] {
   const seen = new Map<string, SeenLists & { readonly traffic: TrafficEvidence }>()
-  const place = readPlace(template.key)
-  for (const { text, system, asked } of place ? texts : []) {
+  const sender = readPlace(template.key)
+  for (const { text, system, asked } of sender ? texts : []) {
     const list = cutLearntList(text, template)
     if (list === undefined) continue
-    const { tenant, api, ...spoken } = place!
+    const { tenant, api, ...spoken } = sender!
     const context = toContext(list, text, () => ({ text: 0, start: 0, end: text.length }))
     const message = { ...spoken, texts: [0] }
-    const id = nameTemplate(tenant, findListPlace(context, message, [text], { api, system }))
+    const place = findListPlace(context, message, [text], { api, system })
+    const id = nameTemplate(tenant, place)
     const { lists, blocks, traffic } = seen.get(id) ?? { lists: 0, blocks: 0, traffic: new TrafficEvidence() }
     traffic.note(toSighting(context, [text], asked ?? questionOf({ message, contexts: [context] }, [text])))
-    seen.set(id, { tenant, id, lists: lists + 1, blocks: blocks + list.blocks.length, traffic })
+    seen.set(id, { tenant, id, place, lists: lists + 1, blocks: blocks + list.blocks.length, traffic })
   }
   return [...seen.values()].map((own) => ({ ...own, traffic: own.traffic.toRecord() }))
 }
