@@ -20,7 +20,8 @@ type Wanted = Pick<Stays, 'numbers' | 'data' | 'isSet'> & {
  * Returns a prompt's messages with the orders that past turns can be sent in again. Later turns speak of a list as the
  * client saw it; `translateHistory` writes them in the labels that the engine reads. Where that cannot be done, because
  * a user counts blocks or a number may mean two lists, or because what is asked for now forbids to move the list,
- * everything from the list on goes as received. A list that was never sent stays if an answer cites it.
+ * everything from the list on goes as received, and so it does if reading all numbers would take long. A list that was
+ * never sent stays if an answer cites it.
  */
 export function settleHistory(
   messages: readonly LaidOutMessage[],
@@ -48,10 +49,11 @@ export function settleHistory(
     if (!wanted.isMapped) return true
     return areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))
   }
-  const dropped = moved.find((list) => !canRepeat(list))
+  const hasTooMany = holdsTooManyNumbers(items, texts)
+  const dropped = hasTooMany ? moved[0] : moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   if (!wanted.isMapped) return settled
-  for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
+  for (const { message, place } of items.lists.filter(isCitedLater(items, texts, hasTooMany))) {
     const laidOut = settled[message]!
     if (laidOut.past[place] !== undefined) continue
     const contexts = laidOut.contexts.map((context, i) => (i === place ? { ...context, isSpokenOf: true } : context))
@@ -153,13 +155,30 @@ function holdsThought(rest: string): boolean {
   return rest.includes('"reasoning') || rest.includes('"thinking')
 }
 
-/** Finds lists that answers after them cite. Reads the answers once for all lists with the same labels. */
-function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListItem) => boolean {
+/** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */
+const mostNumbers = 10_000
+
+function holdsTooManyNumbers(items: TurnItems, texts: readonly string[]): boolean {
+  const [first] = items.lists
+  let count = 0
+  for (const { speaker, text, start, end } of first ? items.textsAfter(first) : []) {
+    if (speaker === 'other') continue
+    for (const _ of texts[text]!.slice(start, end).matchAll(/\p{Nd}+/gu)) if (++count > mostNumbers) return true
+  }
+  return false
+}
+
+/**
+ * Finds lists that answers after them cite: all that have labels, if too many numbers are to be read. Reads the answers
+ * once for all lists with the same labels.
+ */
+function isCitedLater(items: TurnItems, texts: readonly string[], hasTooMany: boolean): (list: ListItem) => boolean {
   const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
   /** by labels: the last answer that cites them */
   const lastCited = new Map<string, { readonly at: number }>()
   return ({ at, form, labels }) => {
     if (!form || (answers.at(-1)?.at ?? -1) < at) return false
+    if (hasTooMany) return true
     const key = JSON.stringify([form, labels])
     const isCiting = ({ text, start, end }: TextItem): boolean =>
       findCitations(texts[text]!.slice(start, end), form, labels).length > 0
