@@ -40,13 +40,18 @@ const stepLength = 4_096
 
 /**
  * Whether a document contains what would be mapped as a citation of one of the `labels` if an answer quoted it, such as
- * the `[2]` of a footnote. Linear.
+ * the `[2]` of a footnote; or whether an answer contains such a citation. Linear.
  */
-export function holdCitations(document: string, form: LabelForm, labels: readonly string[]): boolean {
-  const mapper = new CitationMapper(toChanged(form, labels), true)
-  for (let at = 0; at < document.length; at += stepLength) {
+export function holdCitations(
+  text: string,
+  form: LabelForm,
+  labels: readonly string[],
+  { isDocument = true }: { readonly isDocument?: boolean } = {},
+): boolean {
+  const mapper = new CitationMapper(toChanged(form, labels), isDocument)
+  for (let at = 0; at < text.length; at += stepLength) {
     const end = at + stepLength
-    if (mapper.advance(document.slice(at, end), end >= document.length).changes.length > 0) return true
+    if (mapper.advance(text.slice(at, end), end >= text.length).changes.length > 0) return true
   }
   return false
 }

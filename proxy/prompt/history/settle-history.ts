@@ -156,7 +156,7 @@ function holdsThought(rest: string): boolean {
 }
 
 /** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */
-const mostNumbers = 10_000
+const mostNumbers = 5_000
 
 function holdsTooManyNumbers(items: TurnItems, texts: readonly string[]): boolean {
   const [first] = items.lists
@@ -181,7 +181,7 @@ function isCitedLater(items: TurnItems, texts: readonly string[], hasTooMany: bo
     if (hasTooMany) return true
     const key = JSON.stringify([form, labels])
     const isCiting = ({ text, start, end }: TextItem): boolean =>
-      findCitations(texts[text]!.slice(start, end), form, labels).length > 0
+      holdCitations(texts[text]!.slice(start, end), form, labels, { isDocument: false })
     return getOrMake(lastCited, key, () => answers.findLast(isCiting) ?? { at: -1 }).at > at
   }
 }
