@@ -5,7 +5,7 @@ import type { Mode } from '../common/request-options.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { describeTemplates } from './describe-template.ts'
 import type { LearntTemplate } from './learner/learnt-template.ts'
-import type { SeenList } from './template.ts'
+import { type SeenList, Template } from './template.ts'
 import { TemplateBook } from './template-book.ts'
 import { readTemplate, writeTemplate } from './template-record.ts'
 import { createDraw, drawDocuments, retrieve } from './traffic/sightings.fixture.ts'
@@ -221,6 +221,28 @@ describe('records', () => {
       }),
     )
     expect(readTemplate('{')).toBeUndefined()
+  })
+
+  test('what was seen before a template was known takes the place of nothing that only its requests can tell', () => {
+    const book = createBook()
+    const { id } = use(book, 'auto')
+    const seen = Object.assign(new Template('a', id), { requests: 30 })
+    for (let i = 0; i < 4; i++) book.note('a', use(book, 'auto'), listOf('one', 'two'))
+    const sample = { received: Array(8).fill(-0.1), rewritten: Array(8).fill(-5), harmless: Array(8).fill(-0.1) }
+    for (let i = 0; i < 8; i++) book.noteProof(id, sample)
+    expect(book.get(id)!.proof.verdict).toBe('refuted')
+    book.adoptSeen(seen)
+    expect(book.get(id)!.proof.verdict).toBe('refuted')
+
+    const followed = createBook()
+    for (let i = 0; i < 4; i++) followed.note('a', use(followed, 'auto'), listOf('one', 'two'))
+    followed.noteFollowed(id)
+    followed.adoptSeen(seen)
+    expect(followed.get(id)!.followed).toBe(1)
+
+    const others = createBook()
+    others.adoptSeen(seen)
+    expect(others.get(id)!.requests).toBe(30)
   })
 
   test('evidence from fewer requests than known is not adopted', () => {
