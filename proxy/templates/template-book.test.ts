@@ -205,6 +205,8 @@ describe('records', () => {
       { ...borders, gap: { ...gap, pattern: `x${'\0'.repeat(2)}`, numbers: ['up', 'up'], first: [1, 1] } },
       { ...borders, end: { kind: 'whole', text: 'x'.repeat(1 << 20) } },
       { ...borders, end: { kind: 'some', text: 'x' } },
+      // in another text, a question may stand behind the last document
+      { ...borders, end: { kind: 'whole', text: '' } },
       { ...borders, gap: { ...gap, pattern: '' } },
       { ...borders, gap: { ...gap, pattern: 'without a number' } },
       { ...borders, gap: { ...gap, numbers: ['down'] } },
