@@ -247,6 +247,18 @@ describe('records', () => {
     expect(others.get(id)!.requests).toBe(30)
   })
 
+  test('requests that were seen before a template was known tell of no conversations, also after a restart', () => {
+    const book = createBook()
+    const { id } = use(book, 'auto')
+    book.adoptSeen(Object.assign(new Template('a', id), { requests: 48, seenAhead: 48 }))
+    for (let i = 0; i < 8; i++) {
+      book.note('a', use(book, 'auto'), listOf('one', 'two'))
+      book.noteFollowed(id)
+    }
+    expect(book.get(id)!.goesOn).toBe(true)
+    expect(readTemplate(writeTemplate({ template: book.get(id)!, borders: undefined }))!.template.goesOn).toBe(true)
+  })
+
   test('evidence from fewer requests than known is not adopted', () => {
     const [few, many] = [createBook(), createBook()]
     few.note('a', use(few, 'ask'), listOf('one', 'two'))

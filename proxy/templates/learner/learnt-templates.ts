@@ -104,7 +104,7 @@ function placeOf(sender: Sender, { role, tool = '', isRendered = false }: Place)
 }
 
 function toTemplate({ tenant, id, lists, blocks, traffic }: SeenLists, { key }: LearntTemplate): Template {
-  const known = { foundBy: 'learnt', learntKey: key, requests: lists, blocks }
+  const known = { foundBy: 'learnt', learntKey: key, requests: lists, seenAhead: lists, blocks }
   const evidence = TrafficEvidence.fromRecord(traffic)
   return Object.assign(new Template(tenant, id), known, evidence && { traffic: evidence })
 }
