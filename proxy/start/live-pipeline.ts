@@ -60,7 +60,7 @@ export class LivePipeline {
     this.#settings = toSettings(config, keys(), readDeclaredTemplates(config.templates))
     this.#tenancy = toTenancy(config, keys())
     const learnt = new LearntTemplates({
-      onSeen: (template) => templates.adopt(template),
+      onSeen: (template) => templates.adoptSeen(template),
       onFault: (error) => {
         metrics.failOpen.inc({ reason: 'templates' })
         log.error({ error }, 'the thread that learns templates was lost, with the texts it held')

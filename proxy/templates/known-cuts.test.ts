@@ -115,6 +115,20 @@ test('texts that tell their order are left to the rules, though the template is 
   }
 })
 
+test.each([[['1999', '2003', '2010']], [['March 2024', 'April 2024', 'May 2024']]])(
+  'tags with dates in order are left to the rules, though the template is known: %j',
+  (dates) => {
+    const cuts = new KnownCuts()
+    const write = (own: readonly string[]): string =>
+      `Use these:\n<documents>\n${own.map((date, i) => `<document date="${date}">The mill ${'abc'[i]} is old.</document>`).join('\n')}\n</documents>\n\nQuestion: why?`
+    const [first, second, third] = dates as [string, string, string]
+    const mixed = write([second, first, third])
+    for (let i = 0; i < 5; i++) cuts.learn('a', message, mixed, findContextLists(mixed))
+    expect(cuts.cut('a', message, mixed)?.blocks).toHaveLength(3)
+    expect(cuts.cut('a', message, write(dates))).toBeUndefined()
+  },
+)
+
 test('what the rules leave alone is not cut for long', () => {
   const cuts = new KnownCuts()
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(

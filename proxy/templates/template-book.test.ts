@@ -5,7 +5,7 @@ import type { Mode } from '../common/request-options.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { describeTemplates } from './describe-template.ts'
 import type { LearntTemplate } from './learner/learnt-template.ts'
-import type { SeenList } from './template.ts'
+import { type SeenList, Template } from './template.ts'
 import { TemplateBook } from './template-book.ts'
 import { readTemplate, writeTemplate } from './template-record.ts'
 import { createDraw, drawDocuments, retrieve } from './traffic/sightings.fixture.ts'
@@ -205,6 +205,8 @@ describe('records', () => {
       { ...borders, gap: { ...gap, pattern: `x${'\0'.repeat(2)}`, numbers: ['up', 'up'], first: [1, 1] } },
       { ...borders, end: { kind: 'whole', text: 'x'.repeat(1 << 20) } },
       { ...borders, end: { kind: 'some', text: 'x' } },
+      // in another text, a question may stand behind the last document
+      { ...borders, end: { kind: 'whole', text: '' } },
       { ...borders, gap: { ...gap, pattern: '' } },
       { ...borders, gap: { ...gap, pattern: 'without a number' } },
       { ...borders, gap: { ...gap, numbers: ['down'] } },
@@ -221,6 +223,40 @@ describe('records', () => {
       }),
     )
     expect(readTemplate('{')).toBeUndefined()
+  })
+
+  test('what was seen before a template was known takes the place of nothing that only its requests can tell', () => {
+    const book = createBook()
+    const { id } = use(book, 'auto')
+    const seen = Object.assign(new Template('a', id), { requests: 30 })
+    for (let i = 0; i < 4; i++) book.note('a', use(book, 'auto'), listOf('one', 'two'))
+    const sample = { received: Array(8).fill(-0.1), rewritten: Array(8).fill(-5), harmless: Array(8).fill(-0.1) }
+    for (let i = 0; i < 8; i++) book.noteProof(id, sample)
+    expect(book.get(id)!.proof.verdict).toBe('refuted')
+    book.adoptSeen(seen)
+    expect(book.get(id)!.proof.verdict).toBe('refuted')
+
+    const followed = createBook()
+    for (let i = 0; i < 4; i++) followed.note('a', use(followed, 'auto'), listOf('one', 'two'))
+    followed.noteFollowed(id)
+    followed.adoptSeen(seen)
+    expect(followed.get(id)!.followed).toBe(1)
+
+    const others = createBook()
+    others.adoptSeen(seen)
+    expect(others.get(id)!.requests).toBe(30)
+  })
+
+  test('requests that were seen before a template was known tell of no conversations, also after a restart', () => {
+    const book = createBook()
+    const { id } = use(book, 'auto')
+    book.adoptSeen(Object.assign(new Template('a', id), { requests: 48, seenAhead: 48 }))
+    for (let i = 0; i < 8; i++) {
+      book.note('a', use(book, 'auto'), listOf('one', 'two'))
+      book.noteFollowed(id)
+    }
+    expect(book.get(id)!.goesOn).toBe(true)
+    expect(readTemplate(writeTemplate({ template: book.get(id)!, borders: undefined }))!.template.goesOn).toBe(true)
   })
 
   test('evidence from fewer requests than known is not adopted', () => {

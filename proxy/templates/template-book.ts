@@ -155,10 +155,16 @@ export class TemplateBook {
     return forgotten
   }
 
-  /** Takes over what another proxy, this one before it was restarted, or the learner knows of a template, if that is more. */
+  /** Takes over what another proxy, or this one before it was restarted, knows of a template, if that is more. */
   adopt(template: Template): void {
     const known = this.#templates.peek(template.id)
     if (known === undefined || known.requests < template.requests) this.#add(template)
+  }
+
+  /** Takes over what was seen of a template before it was known, if that is more and neither model nor users have told. */
+  adoptSeen(template: Template): void {
+    const known = this.#templates.peek(template.id)
+    if (known === undefined || (known.proof.figures.samples === 0 && known.followed === 0)) this.adopt(template)
   }
 
   #open(tenant: string, id: string): Template {

@@ -18,8 +18,8 @@ interface TemplateRecord {
 
 /** Writes what is known of a template, for other proxies and for later. */
 export function writeTemplate({ template, borders }: TemplateRecord): string {
-  const { id, tenant, place, foundBy, requests, blocks, moved, followed, traffic, proof } = template
-  const counts = { requests, blocks, moved, followed }
+  const { id, tenant, place, foundBy, requests, seenAhead, blocks, moved, followed, traffic, proof } = template
+  const counts = { requests, seen_ahead: seenAhead, blocks, moved, followed }
   const evidence = { traffic: traffic.toRecord(), proof: proof.toRecord() }
   // before its place is known to be constant, its borders may be words of one user
   const learnt = place && { borders }
@@ -32,13 +32,24 @@ export function readTemplate(text: string): TemplateRecord | undefined {
   if (!record) return undefined
   const { id, tenant, place, borders, found_by: foundBy } = record
   if (!isTemplateId(id) || !isName(tenant) || !isName(foundBy)) return undefined
-  const counts = [record.requests, record.blocks, record.moved, record.followed]
+  const counts = [record.requests, record.blocks, record.moved, record.followed, record.seen_ahead ?? 0]
   const [traffic, proof] = [TrafficEvidence.fromRecord(record.traffic), Proof.fromRecord(record.proof)]
   if (!counts.every(isCount) || traffic === undefined || proof === undefined) return undefined
   if (place !== undefined && !isPlace(place)) return undefined
   if (borders !== undefined && !(place && isLearntTemplate(borders) && isOfTenant(borders, tenant))) return undefined
-  const [requests, blocks, moved, followed] = counts as number[]
-  const known = { place, foundBy, learntKey: borders?.key, requests, blocks, moved, followed, traffic, proof }
+  const [requests, blocks, moved, followed, seenAhead] = counts as number[]
+  const known = {
+    place,
+    foundBy,
+    learntKey: borders?.key,
+    requests,
+    blocks,
+    moved,
+    followed,
+    seenAhead,
+    traffic,
+    proof,
+  }
   return { template: Object.assign(new Template(tenant, id), known), borders }
 }
 

@@ -54,6 +54,8 @@ export class Template {
   /** key of what was learnt of its borders */
   learntKey: string | undefined
   requests = 0
+  /** of these, requests that came before its borders were known: whether their conversations went on is not */
+  seenAhead = 0
   blocks = 0
   moved = 0
   /** requests whose history holds a list of the template */
@@ -83,7 +85,7 @@ export class Template {
 
   /** Whether people go on to speak about its lists, by numbers that nobody maps. */
   get goesOn(): boolean {
-    return this.followed >= fewestFollowed && this.followed >= followedShare * this.requests
+    return this.followed >= fewestFollowed && this.followed >= followedShare * (this.requests - this.seenAhead)
   }
 
   /** Whether its next request is a sample: models and prompts change. */

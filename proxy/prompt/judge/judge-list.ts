@@ -13,6 +13,7 @@ import type { Reason } from './reasons.ts'
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
+const ATTRIBUTE = /([\p{L}@._:-]{1,40})[ \t]?=[ \t]?["']?([^"'<>]{1,64})/gu
 const isPage = named('page pagenumber pagelabel')
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
@@ -48,13 +49,13 @@ export function isOrdered(text: string, list: ContextList): boolean {
   )
 }
 
-/** Returns whether dates in front of the texts, or numbers of their tags that may date them, rise or fall throughout. */
+/** Returns whether dates in front of the texts, or those in their tags, rise or fall throughout. */
 function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
   if (areDated(heads)) return true
   // pages of different files are no order
   const mayDate = (name: string): boolean => isDatedField(name) && !(hasOrigins && isPage(name))
-  const values = heads.map((head) => [...head.matchAll(FIELD)].find(([, name]) => mayDate(name!))?.[2] ?? '')
-  return form === 'tag' && areInOrder(values.map((value) => value.replaceAll(/["']/g, '')))
+  const values = heads.map((head) => [...head.matchAll(ATTRIBUTE)].find(([, name]) => mayDate(name!))?.[2] ?? '')
+  return form === 'tag' && areInOrder(values)
 }
 
 /** Returns what precedes a block's text, without the number of its place and the fields that rank it. */

@@ -26,6 +26,26 @@ describe('texts stay where they are', () => {
   ])('that begin with days of a year: %j', (texts, judged) => expect(judge(texts)).toBe(judged))
 })
 
+describe('dates in tags that rise or fall keep their texts in place', () => {
+  const dated = (dates: readonly string[], before = ''): string =>
+    judge(
+      ['It rained.', 'It snowed.', 'The sun shone.', 'It hailed.'],
+      (text, i) => `<document ${before}date="${dates[i]}">${text}</document>`,
+    )
+  it.each([
+    [['1999', '2003', '2010', '2020']],
+    [['2024-04-13', '2024-03-09', '2024-03-05', '2024-03-01']],
+    [['March 2024', 'April 2024', 'May 2024', 'June 2024']],
+    [['March 1', 'March 5', 'April 9', 'May 1']],
+  ])('%j', (dates) => {
+    expect(dated(dates)).toBe('ordered_fields')
+    // however far from the beginning of their tags
+    expect(dated(dates, `url="https://example.org/${'x'.repeat(300)}" `)).toBe('ordered_fields')
+    const [first, ...others] = dates
+    expect(dated([others[1]!, first!, others[2]!, others[0]!])).toBe('4')
+  })
+})
+
 describe('what is told of keys is no order', () => {
   it('but of which text each is', () => {
     const write = (text: string, i: number): string =>

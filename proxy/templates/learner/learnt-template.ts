@@ -50,10 +50,12 @@ const longestText = 65_536
 /** Returns whether a value that others wrote is a template. */
 export function isLearntTemplate(value: unknown): value is LearntTemplate {
   if (!isObject(value) || !isText(value.key) || !isGap(value.gap)) return false
-  return [value.open, value.end].every((one) => one === undefined || isEnd(one))
+  const { open, end } = value
+  // a text may begin with its first document; that it ends with its last one tells no border of another text
+  return (open === undefined || isEnd(open)) && (end === undefined || (isEnd(end) && end.text !== ''))
 }
 
-function isEnd(value: unknown): boolean {
+function isEnd(value: unknown): value is TemplateEnd {
   if (!isObject(value) || (value.isBesideGap !== undefined && value.isBesideGap !== true)) return false
   return value.kind === 'whole'
     ? value.text === '' || isText(value.text)

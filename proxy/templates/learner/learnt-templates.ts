@@ -105,7 +105,7 @@ function placeOf(sender: Sender, { role, tool = '', isRendered = false }: Place)
 
 function toTemplate({ tenant, id, place, lists, blocks, traffic }: SeenLists, { key }: LearntTemplate): Template {
   const words = lists < fewestForWords ? {} : { place }
-  const known = { foundBy: 'learnt', learntKey: key, requests: lists, blocks, ...words }
+  const known = { foundBy: 'learnt', learntKey: key, requests: lists, seenAhead: lists, blocks, ...words }
   const evidence = TrafficEvidence.fromRecord(traffic)
   return Object.assign(new Template(tenant, id), known, evidence && { traffic: evidence })
 }
@@ -121,12 +121,21 @@ export function unknownMessages(
     const [rules] = messages.find((message) => isOfSystem({ message }))?.texts ?? []
     const system = rules === undefined ? '' : leadOf(texts[rules]!)
     const asking = messages.findLast(({ role }) => role === 'user')
-    return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).flatMap((message) => {
-      const [text, ...others] = message.texts
-      if (text === undefined || others.length > 0 || known.has(text) || message.role === 'documents') return []
-      const asked = asking && asking !== message ? questionOf(withContexts(asking, contexts), texts) : undefined
-      return [{ message, text: texts[text]!, system, asked }]
-    })
+    const unknown = messages
+      .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+      .filter(
+        ({ role, texts: [text, ...others] }) =>
+          text !== undefined && others.length === 0 && !known.has(text) && role !== 'documents',
+      )
+    // read once for all of them
+    const isAsked = asking && unknown.some((message) => message !== asking)
+    const asked = isAsked ? questionOf(withContexts(asking, contexts), texts) : undefined
+    return unknown.map((message) => ({
+      message,
+      text: texts[message.texts[0]!]!,
+      system,
+      asked: message === asking ? undefined : asked,
+    }))
   })
 }
 

@@ -69,3 +69,23 @@ test.each(Object.entries(places))(
     }
   },
 )
+
+test('what a user asks is read once for all the messages beside it', () => {
+  const answers = Array.from({ length: 5 }, (_, i) => ({ role: 'tool', tool_call_id: `${i}`, content: `mel ${i}` }))
+  const { set } = readPromptBody(
+    api,
+    Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'Qua?' }, ...answers] })),
+  )!
+  const texts = set!.texts.map(({ text }) => text)
+  let reads = 0
+  const counted = new Proxy(texts, {
+    get: (own, name) => {
+      if (own[Number(name)] === 'Qua?') reads++
+      return Reflect.get(own, name)
+    },
+  })
+  const unknown = unknownMessages(set!, counted, [])
+  expect(unknown.map(({ asked }) => asked)).toEqual([undefined, ...answers.map(() => 'Qua?')])
+  // as a message of its own, and as what is asked
+  expect(reads).toBe(2)
+})

@@ -1,16 +1,18 @@
 import { type BlockSpan, type ContextList, mostBlocks, toList, toRows } from '../../context-list.ts'
+import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { type Attribute, readAttributes } from '../../scan/find-tags.ts'
-import { idNames, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
+import { idNames, isDatedField, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
 const LONGEST_ID = 64
 const isLines = named('line lines linerange startline endline fromline toline linestart lineend')
+const isPage = named('page pagenumber pagelabel')
 
 // names that fields of a record also have, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
@@ -80,7 +82,7 @@ function toRowList(text: string, row: readonly KinElement[], inContainer: boolea
   })
   return {
     ...toList(text, blocks, 'tag', isWeakTag(row[0]!.open.name) ? 'weak' : 'strong'),
-    isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)),
+    isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)) || areDated(text, attributes, hasOrigins),
     inContainer,
     hasOrigins,
   }
@@ -95,6 +97,18 @@ function areOrdered(text: string, attributes: readonly Attribute[], hasOrigins: 
     if (hasOrigins && isLines(name)) return false
     return isOrderedField(name) || (name === 'total' && Number(text.slice(valueStart, valueEnd)) >= 0)
   })
+}
+
+/**
+ * Returns whether dates or pages in the elements' tags rise or fall throughout. Search results are sorted by rank
+ * instead, and pages of different files are no order.
+ */
+function areDated(text: string, all: readonly (readonly Attribute[])[], hasOrigins: boolean): boolean {
+  const dates = all.map((own) => own.find(({ name }) => isDatedField(name) && !(hasOrigins && isPage(name))))
+  if (dates.includes(undefined)) return false
+  return areInOrder(
+    dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + LONGEST_ID))),
+  )
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {

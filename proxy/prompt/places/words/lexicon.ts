@@ -139,7 +139,7 @@ export const classes: Readonly<Record<string, string>> = {
   win wins override* overrid* overrule* supersed* takes_precedence take_precedence takes_priority take_priority has_precedence
   have_precedence has_priority have_priority prevail* trumps trump outranks outrank amends amend replaces replace counts_more
   count_more is_right is_correct is_authoritative are_right are_correct are_authoritative vorrang* überschreib* ersetz* maßgeblich*
-  gehen_vor geht_vor gewinn* gilt gelten remplace* préva* priorité* annule* prime l_emporte prevalec* prevalg* reemplaza* sustituye*
+  gehen_vor geht_vor gewinn* gilt gelten remplace* préva* priorité* annule* prime priment l_emporte l_emportent fait_foi font_foi prevalec* prevalg* reemplaza* sustituye*
   sostitui* substitu* anula* annulla* prioridad* priorità* prioridade* precedenc* precedenza* voorrang* vervang* overschrij*
   prioriteit* företräde* ersätt* forrang* erstatte* overskriv* skriver_över gäller_före belang* приоритет* пріоритет* заменя*
   замінює* отменя* важнее* преоблада* переважа* pierwszeństw* zastępuj* nadpisuj* priorytet* geçersiz_kıl önceli* yerine_geçer

@@ -65,7 +65,7 @@ export const orderRules = {
     das|dem|die|der spätere*|frühere*|letztere*|erstere*|nachfolgende*|vorhergehende*|letzte|letzten|erste|ersten
     später kommt|steht; vient après; vient plus tard; viene después; weiter unten|oben; plus bas|haut; más abajo|arriba
     ORDER; PARTS_ABROAD
-    TEXT suivant* WINS; TEXT précédent*|ultérieur*|postérieur*|antérieur*|posterior|anterior|siguiente|seguinte|successivo|successiva|precedente
+    TEXT suivant* qui? WINS; TEXT précédent*|ultérieur*|postérieur*|antérieur*|posterior|anterior|siguiente|seguinte|successivo|successiva|precedente
     последнему|последний|первому|позднему $; последнему|первому из; более поздн* $; следует|следуют друг за другом
     後|前|最後|最初|次 の 文書|資料|ドキュメント|テキスト|もの; LATER ..20 优先|優先|为准|為准|覆盖|覆蓋|取代|上書き|置き換え|우선|덮어|대체`,
 
