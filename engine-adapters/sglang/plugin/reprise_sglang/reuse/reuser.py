@@ -114,8 +114,8 @@ class Reuser(PromptReuse):
             self._metrics.diverged(nats)
 
     def refuse(self, reason: str) -> None:
-        self._describe({})
         super().refuse(reason)
+        self._describe({})
 
     def _tend(self) -> None:
         """Has disk and store work, and hears what became of it."""
