@@ -3,6 +3,9 @@
 import contextlib
 import inspect
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -27,6 +30,11 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPRISE_CALLBACK_URL", URL)
     monkeypatch.delenv("REPRISE_CALLBACK_TOKEN", raising=False)
     reprise_sglang.register()
+
+
+def test_the_plugin_is_loaded_where_the_package_that_reuses_is_missing() -> None:
+    code = "import sys; sys.modules['reprise_reuse'] = None; import reprise_sglang; reprise_sglang.register()"
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from typing import Any
 
 from reprise_reuse.prompts import asked
 
-ATTRIBUTE = "reprise_reuse"
-"""of SGLang's requests, which keep what is known of them"""
 _HEALTH_CHECK = "HEALTH_CHECK"
 
 
@@ -23,11 +21,6 @@ class Asked(asked.Asked):
     def begin_again(self) -> None:
         """SGLang has given up what it had computed, and computes the request anew."""
         self.exact_tokens, self.is_counted = None, True
-
-
-def asked_of(request: Any) -> Asked | None:
-    """Returns what is known of one of SGLang's requests."""
-    return getattr(request, ATTRIBUTE, None)
 
 
 def why_stock(request: Any, needs_salt: bool) -> str | None:

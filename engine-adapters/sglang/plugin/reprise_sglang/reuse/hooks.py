@@ -7,10 +7,9 @@ from pkgutil import resolve_name
 from typing import Any
 
 from reprise_settings.reuse_settings import ReuseSettingError
-from reprise_sglang.reuse.asked import asked_of
 from reprise_sglang.reuse.row_attention import EXTENDED, extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
-from reprise_sglang.reuse.usage import DETAILS, with_figures
+from reprise_sglang.reuse.usage import DETAILS, asked_of, with_figures
 
 logger = logging.getLogger(__name__)
 

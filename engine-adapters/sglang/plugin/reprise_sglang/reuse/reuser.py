@@ -15,9 +15,9 @@ from reprise_reuse.pieces import Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, piece_of
 from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
 from reprise_settings.reuse_settings import ReuseSettings
-from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, keys_of, why_stock
+from reprise_sglang.reuse.asked import Asked, keys_of, why_stock
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
-from reprise_sglang.reuse.usage import ReuseMetrics
+from reprise_sglang.reuse.usage import ATTRIBUTE, ReuseMetrics, asked_of
 
 
 class Reuser(PromptReuse):

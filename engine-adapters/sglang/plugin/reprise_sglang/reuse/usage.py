@@ -5,15 +5,24 @@ to the process that answers. There they become part of the number of cached toke
 """
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprise_settings.reuse_counters import DIVERGENCE, REUSE_COUNTERS
-from reprise_sglang.reuse.asked import asked_of
 
+if TYPE_CHECKING:
+    from reprise_sglang.reuse.asked import Asked
+
+ATTRIBUTE = "reprise_reuse"
+"""of SGLang's requests, which keep what is known of them"""
 DETAILS = "sglang.srt.managers.scheduler_components.output_streamer.SchedulerOutputStreamer.get_cached_tokens_details"
 RECEIVED = "sglang.srt.managers.tokenizer_manager.TokenizerManager._handle_batch_output"
 WRITTEN = "sglang.srt.entrypoints.openai.protocol.PromptTokensDetails.__init__"
 _FIGURES = ("reused_tokens", "recomputed_tokens")
+
+
+def asked_of(request: Any) -> "Asked | None":
+    """Returns what is known of one of SGLang's requests."""
+    return getattr(request, ATTRIBUTE, None)
 
 
 class CachedTokens(int):

@@ -12,8 +12,7 @@ from sglang.srt.managers.schedule_batch import Req
 
 from reprise_reuse.start.prove_reuse import NotProvenError, prove_reuse
 from reprise_sglang.reuse import reuse_worker
-from reprise_sglang.reuse.asked import asked_of
-from reprise_sglang.reuse.usage import with_figures
+from reprise_sglang.reuse.usage import asked_of, with_figures
 
 pytestmark = pytest.mark.scheduler
 

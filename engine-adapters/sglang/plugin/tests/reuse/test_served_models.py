@@ -13,7 +13,7 @@ from reusing_scheduler import ReusingScheduler
 
 from reprise_reuse.costs import EVEN
 from reprise_sglang.reuse import start
-from reprise_sglang.reuse.asked import asked_of
+from reprise_sglang.reuse.usage import asked_of
 
 pytestmark = pytest.mark.scheduler
 
