@@ -101,6 +101,19 @@ test.each(['Answer in German.', '## Task\nRank them.', 'History:\nUser: hi', 'An
   },
 )
 
+test('signs that enclose all blocks close the last one, whatever paragraphs it has', () => {
+  const cuts = new KnownCuts()
+  const write = (texts: readonly string[]): string =>
+    `Use these sources.\n\n${texts.map((text, i) => `[${i + 1}] «${text}»`).join('\n')}\n\nQuestion: why?`
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  for (let i = 0; i < 5; i++) cuts.learn('a', message, write(own), findContextLists(write(own)))
+  const longer = [...own.slice(1), `${own[0]}\n \n**Best for:** those who wait.`]
+  expect(cuts.cut('a', message, write(longer))?.blocks).toHaveLength(4)
+  expect(cuts.cut('a', message, write(longer).replace('wait.»', 'wait.'))).toBeUndefined()
+})
+
 test('texts that tell their order are left to the rules, though the template is known', () => {
   const cuts = new KnownCuts()
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map(

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type BlockId, digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
+import { areQuoted } from '../prompt/borders/list-interior.ts'
 import { toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
 import { isOrdered } from '../prompt/judge/judge-list.ts'
@@ -113,7 +114,7 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
 /** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */
 function mayGoOn(whole: string, { blocks }: ContextList, { template }: NamingTemplate): boolean {
   const { contentStart, contentEnd } = blocks.at(-1)!
-  return !template.hasClose && BLANK_LINE.test(whole.slice(contentStart, contentEnd))
+  return !template.hasClose && BLANK_LINE.test(whole.slice(contentStart, contentEnd)) && !areQuoted(whole, blocks)
 }
 
 function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMessage, whole: string): string {

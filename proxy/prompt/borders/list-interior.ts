@@ -1,3 +1,4 @@
+import type { BlockSpan } from '../context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findBlank, findLastRule, type LineNotes, notesIn } from '../scan/find-line-notes.ts'
 import type { Label } from '../scan/labels/label.ts'
@@ -6,6 +7,13 @@ import { asks, findAnnouncements } from './prompt-lines.ts'
 
 /** Signs that open and close a block. */
 const QUOTES = ['«»', '""', '“”']
+
+/** Whether the same signs open and close all blocks. */
+export function areQuoted(text: string, blocks: readonly BlockSpan[]): boolean {
+  return QUOTES.some((quotes) =>
+    blocks.every(({ contentStart, contentEnd }) => isQuotedBy(text, contentStart, contentEnd, quotes)),
+  )
+}
 
 function isQuotedBy(text: string, from: number, end: number, quotes: string): boolean {
   const start = findContentStart(text, from, end)
