@@ -104,7 +104,7 @@ test.each(['Answer in German.', '## Task\nRank them.', 'History:\nUser: hi', 'An
 test('signs that enclose all blocks close the last one, whatever paragraphs it has', () => {
   const cuts = new KnownCuts()
   const write = (texts: readonly string[]): string =>
-    `Use these sources.\n\n${texts.map((text, i) => `[${i + 1}] «${text}»`).join('\n')}\n\nQuestion: why?`
+    `Use these sources to answer what is asked.\n\n${texts.map((text, i) => `[${i + 1}] «${text}»`).join('\n')}\n\nQuestion: why?`
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
     (words) => `The ${words}, and nobody knows why it is so.`,
   )
