@@ -4,4 +4,4 @@ import { register } from 'tsx/esm/api'
 
 register()
 // not awaited: a thread of Node 20 that is terminated while its first module waits takes the process with it
-import('./learner-worker.ts')
+void import('./learner-worker.ts')
