@@ -4,7 +4,7 @@ import { areDated, areInOrder, areNumberedParts, tellsOrder } from '../order/tel
 import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
-import { isDatedField, isRankingField, named } from '../scan/words/field-names.ts'
+import { isRankingField, tellsTime } from '../scan/words/field-names.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
 import { isExample } from './is-example.ts'
 import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind } from './read-evidence.ts'
@@ -14,7 +14,6 @@ const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
 const ATTRIBUTE = /([\p{L}@._:-]{1,40})[ \t]?=[ \t]?["']?([^"'<>]{1,64})/gu
-const isPage = named('page pagenumber pagelabel')
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -52,9 +51,9 @@ export function isOrdered(text: string, list: ContextList): boolean {
 /** Returns whether dates in front of the texts, or those in their tags, rise or fall throughout. */
 function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
   if (areDated(heads)) return true
-  // pages of different files are no order
-  const mayDate = (name: string): boolean => isDatedField(name) && !(hasOrigins && isPage(name))
-  const values = heads.map((head) => [...head.matchAll(ATTRIBUTE)].find(([, name]) => mayDate(name!))?.[2] ?? '')
+  const values = heads.map(
+    (head) => [...head.matchAll(ATTRIBUTE)].find(([, name]) => tellsTime(name!, hasOrigins))?.[2] ?? '',
+  )
   return form === 'tag' && areInOrder(values)
 }
 

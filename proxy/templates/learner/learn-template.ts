@@ -138,21 +138,22 @@ function learnEnd({ gap, lists, seen }: JudgedGap, side: 'open' | 'end'): Templa
     return [isOpen ? outer.slice(0, -own.length) : outer.slice(own.length)]
   })
   // numbers that count up tell where a list begins
-  const isBesideGap = rests.length === 0 && !gap.numbers.includes('up') && { isBesideGap: true as const }
+  const isBesideGap = rests.length === 0 && !gap.numbers.includes('up')
+  const beside = isBesideGap ? ({ isBesideGap } as const) : {}
   const samples = isBesideGap ? outers : rests
   if (samples.length < fewestSamples) return undefined
   const [first] = samples as [string]
+  const areEqual = samples.every((sample) => sample === first)
   // nothing in another text would show where it ends
-  if (!isOpen && first === '' && samples.every((sample) => sample === '')) return undefined
-  if (samples.every((sample) => sample === first) && first.length <= longestWhole)
-    return { kind: 'whole', text: first, ...isBesideGap }
+  if (areEqual && first === '' && !isOpen) return undefined
+  if (areEqual && first.length <= longestWhole) return { kind: 'whole', text: first, ...beside }
   if (isBesideGap && new Set(outers).size < fewestAlike) return undefined
   const nearest = isOpen
     ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
     : first.slice(0, Math.min(longestNearest, commonStart(samples)))
   // not half a character
   const text = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
-  return text.length >= 2 ? { kind: 'nearest', text, ...isBesideGap } : undefined
+  return text.length >= 2 ? { kind: 'nearest', text, ...beside } : undefined
 }
 
 /** Share of the texts in which a part stands as often as the separator, for those in which it does not to be refused. */

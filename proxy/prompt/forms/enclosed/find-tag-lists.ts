@@ -5,14 +5,13 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } 
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { type Attribute, readAttributes } from '../../scan/find-tags.ts'
-import { idNames, isDatedField, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
+import { idNames, isOrderedField, isRankingField, named, plainId, tellsTime } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
 const LONGEST_ID = 64
 const isLines = named('line lines linerange startline endline fromline toline linestart lineend')
-const isPage = named('page pagenumber pagelabel')
 
 // names that fields of a record also have, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
@@ -104,7 +103,7 @@ function areOrdered(text: string, attributes: readonly Attribute[], hasOrigins: 
  * instead, and pages of different files are no order.
  */
 function areDated(text: string, all: readonly (readonly Attribute[])[], hasOrigins: boolean): boolean {
-  const dates = all.map((own) => own.find(({ name }) => isDatedField(name) && !(hasOrigins && isPage(name))))
+  const dates = all.map((own) => own.find(({ name }) => tellsTime(name, hasOrigins)))
   if (dates.includes(undefined)) return false
   return areInOrder(
     dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + LONGEST_ID))),

@@ -55,6 +55,13 @@ export function partWords(name: string): string {
   return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[ -]/g, '_')
 }
 
+const isPage = named('page pagenumber pagelabel')
+
+/** Returns whether a field dates its block, or gives its page; `hasOrigins`: pages are of different files, and no order. */
+export function tellsTime(name: string, hasOrigins = false): boolean {
+  return isDatedField(name) && !(hasOrigins && isPage(name))
+}
+
 /** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
 export function endsInRank(prefix: string): boolean {
   const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
