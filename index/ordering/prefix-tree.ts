@@ -51,18 +51,6 @@ export class PrefixTree extends SequenceTree {
     return { end, known }
   }
 
-  /** Follows a sequence from the root. Returns the last node with a block of its edge in common. */
-  follow(sequence: readonly number[]): PrefixNode {
-    let node = this.root
-    for (let at = 0; at < sequence.length; at += this.edgeLength(node)) {
-      const child = this.child(node, sequence[at]!)
-      if (child < 0) return node
-      node = child
-      for (let i = 1; i < this.edgeLength(node); i++) if (this.blockAt(node, i) !== sequence[at + i]) return node
-    }
-    return node
-  }
-
   /** Returns when a sequence through a node was last inserted. */
   lastUsed(node: PrefixNode): number {
     return this.#lastUsed.at(node)
