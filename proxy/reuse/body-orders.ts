@@ -1,4 +1,5 @@
 import type { Context, ScopeId } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Ordering } from '#index/ordering/ordering-index.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
@@ -48,9 +49,7 @@ export class BodyOrders {
   /** Adds a context as it is to be sent: a later prompt can share its beginning. */
   add(scope: ScopeId, context: Context, sizes: readonly number[]): void {
     if (this.#siblings === undefined) return
-    const known = this.#siblings.get(scope)
-    const index = known ?? this.#mirror.createIndex()
-    if (known === undefined) this.#siblings.set(scope, index)
+    const index = getOrMake(this.#siblings, scope, () => this.#mirror.createIndex())
     // not sent yet, so it does not count as demand
     index.insert(context, sizes, this.#added++, false)
   }
