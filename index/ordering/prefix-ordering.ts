@@ -158,7 +158,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   readonly #stay = (node: PrefixNode): number =>
-    1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
+    1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed.at(node)) / this.#evictionAge)
 
   /** Returns a function that gives the past requests with the block at a rank. */
   #seedPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
