@@ -8,7 +8,8 @@ import type { Layout } from '../prompt/layout.ts'
 /** In which orders the lists of a body go: as it states, as the engine holds them, or as its earlier prompts have them. */
 export class BodyOrders {
   readonly #mirror: Pick<CacheMirror, 'order' | 'createIndex'>
-  readonly #stated = new Map<PromptContext, readonly number[]>()
+  /** by list: positions of its blocks, in the order that the body states */
+  readonly stated: Map<PromptContext, readonly number[]> = new Map()
   /** of bodies with several prompts: their contexts as they are to be sent, by the text that they follow */
   readonly #siblings: Map<ScopeId, ReturnType<CacheMirror['createIndex']>> | undefined
   #added = 0
@@ -28,13 +29,9 @@ export class BodyOrders {
     for (const context of prompts.flatMap(({ messages }) => messages.flatMap(({ contexts }) => contexts))) {
       const { length } = context.slots
       const order = stated.slice(start, start + length).map((position) => position - start)
-      if (isPermutation(order, length)) this.#stated.set(context, order)
+      if (isPermutation(order, length)) this.stated.set(context, order)
       start += length
     }
-  }
-
-  statedFor(found: PromptContext): readonly number[] | undefined {
-    return this.#stated.get(found)
   }
 
   /** Orders a context by what the engine holds behind the same text; if it holds nothing to share, by earlier prompts. */

@@ -198,7 +198,7 @@ class BodyReuse {
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const isFresh = (place: number): boolean => !repeated.has(place) && !isKept(found, place)
-    const stated = this.#orders.statedFor(found)
+    const stated = this.#orders.stated.get(found)
     if (stated) return { order: [...stated.filter(isFresh), ...repeated, ...kept], searchPath: [] }
     const fresh = places.filter(isFresh)
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
