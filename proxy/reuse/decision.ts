@@ -72,11 +72,12 @@ export interface DecisionInput {
   readonly budgetMilliseconds?: number | undefined
 }
 
-/** The prompts of a request laid out, and how long that took. */
+/** The prompts of a request laid out. */
 export interface LaidOut {
   readonly layout: Layout
   readonly placed: PlacedContext | undefined
-  readonly milliseconds: number
+  /** how long that took; undefined: nobody asks */
+  readonly milliseconds?: number
 }
 
 export interface DecisionState {
