@@ -12,7 +12,6 @@ export class BodyOrders {
   readonly stated: Map<PromptContext, readonly number[]> = new Map()
   /** of bodies with several prompts: their contexts as they are to be sent, by the text that they follow */
   readonly #siblings: Map<ScopeId, ReturnType<CacheMirror['createIndex']>> | undefined
-  #added = 0
 
   /**
    * `stated`: positions of blocks, counted across all lists of the body. A list that they do not reach, or whose blocks
@@ -48,7 +47,7 @@ export class BodyOrders {
     if (this.#siblings === undefined) return
     const index = getOrMake(this.#siblings, scope, () => this.#mirror.createIndex())
     // not sent yet, so it does not count as demand
-    index.insert(context, sizes, this.#added++, false)
+    index.insert(context, sizes, index.requests, false)
   }
 }
 
