@@ -29,7 +29,7 @@ export function toEngineRequest(
   request: RequestId,
   borders: readonly number[] = [],
 ): EngineRequest {
-  const { caller, settings, isStream } = call
+  const { caller, settings } = call
   const { body, received, members } = call.content
   const { replica, decision } = routed
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
@@ -51,9 +51,7 @@ export function toEngineRequest(
       ...forwardedFor(incoming),
       ...telemetry.headers,
       // an encoded answer cannot be rewritten, and cannot contain our comments
-      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
-        ? { 'accept-encoding': 'identity' }
-        : {}),
+      ...(decision.citations.length > 0 || isKeptAlive(call) ? { 'accept-encoding': 'identity' } : {}),
     }),
     body: received.whole ? toStream(parts) : parts[0]!,
   }

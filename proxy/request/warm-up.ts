@@ -65,7 +65,6 @@ async function holdsBlocks(body: Buffer): Promise<boolean> {
     conversation: undefined,
     options: {},
     wording: defaultWording,
-    budgetMilliseconds: undefined,
   }
   const steps = layOut(input, { store: noKnownTurns })
   let step = steps.next()

@@ -46,7 +46,8 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const options = optionsOf(input)
   const leave = (reason: SkippedReason | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
     splices,
-    candidate: selectByLoad(state),
+    // what is the same everywhere leaves the choice to the load
+    candidate: state.select(state.candidates.map(() => untouched)),
     options,
     skipped: reason,
     fault,
@@ -165,10 +166,6 @@ function reuse(
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
-}
-
-function selectByLoad({ candidates, select }: DecisionState): number {
-  return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
 function reasonFor(
