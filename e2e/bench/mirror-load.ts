@@ -54,7 +54,7 @@ if (what === 'write') {
 delay.disable()
 const seconds = (performance.now() - started) / 1_000
 process.stdout.write(
-  `${JSON.stringify({ requests: mirror.size, seconds, blockedMilliseconds: delay.max / 1e6 - 5 })}\n`,
+  `${JSON.stringify({ requests: [...mirror.requestIds()].length, seconds, blockedMilliseconds: delay.max / 1e6 - 5 })}\n`,
 )
 await shared.close(0)
 redis.connection.close()

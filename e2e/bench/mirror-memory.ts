@@ -27,4 +27,6 @@ await new Promise((resolve) => setImmediate(resolve))
 const before = memoryUsed()
 const mirror = fill(requests, sharing)
 const bytes = memoryUsed() - before
-process.stdout.write(`${JSON.stringify({ requests: mirror.size, bytes, estimate: mirror.statistics.bytes })}\n`)
+process.stdout.write(
+  `${JSON.stringify({ requests: [...mirror.requestIds()].length, bytes, estimate: mirror.statistics.bytes })}\n`,
+)

@@ -5,10 +5,6 @@ import { type CachedRequest, type CacheReport, type PrefixNode, RequestLedger } 
 /** A run of pages, and the requests whose cached prefix ends there. */
 class RadixNode extends CachedRun implements PrefixNode {
   holders: Set<string> | undefined
-
-  protected override create(parent: RadixNode, tokens: Uint32Array, end: number): this {
-    return new RadixNode(parent, tokens, end) as this
-  }
 }
 
 /**

@@ -55,7 +55,7 @@ test.each([byName, byNumber])(
           expect(table.find(request)).toBe(plain.get(request))
         }
         expect(new Set(plain.values()).size).toBe(plain.size)
-        expect([...plain.values()].every((number) => number < table.end)).toBe(true)
+        for (const [request, number] of plain) expect(table.requestOf(number)).toBe(request)
       }),
       { numRuns: 300 },
     )

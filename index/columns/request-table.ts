@@ -1,4 +1,5 @@
 import type { RequestId, RequestKey } from '../context-block.ts'
+import type { NumberColumn } from './number-column.ts'
 
 /**
  * Requests as small integers, in the order they were added, so that data about requests can be stored in columns. The
@@ -9,22 +10,24 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   /** by number */
   readonly #requests: Request[] = []
   readonly #free: number[] = []
+  /** data by number */
+  protected readonly columns: readonly NumberColumn[]
   /** stands at the oldest request: a new iterator would pass all that were deleted before it */
   #walk: IterableIterator<Request> = this.#numbers.keys()
   #oldest: Request | undefined
+
+  constructor(columns: readonly NumberColumn[] = []) {
+    this.columns = columns
+  }
 
   get size(): number {
     return this.#numbers.size
   }
 
-  /** Exclusive upper bound of all numbers. */
-  get end(): number {
-    return this.#requests.length
-  }
-
-  /** Estimated memory. */
+  /** Estimated memory, with the columns. */
   get bytes(): number {
-    return this.size * (typeof this.#requests[0] === 'number' ? bytesPerNumber : bytesPerName)
+    const own = this.size * (typeof this.#requests[0] === 'number' ? bytesPerNumber : bytesPerName)
+    return this.columns.reduce((sum, { bytes }) => sum + bytes, own)
   }
 
   find(request: Request): number | undefined {
@@ -36,11 +39,15 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return this.#requests[number]!
   }
 
-  /** Adds a request, which must not be in the table. Returns its number. */
+  /** Adds a request, which must not be in the table, with 0 in all columns. Returns its number. */
   add(request: Request): number {
     const number = this.#free.pop() ?? this.#requests.length
     this.#requests[number] = request
     this.#numbers.set(request, number)
+    for (const column of this.columns) {
+      column.reserve(number + 1)
+      column.set(number, 0)
+    }
     return number
   }
 

@@ -89,14 +89,38 @@ export class SequenceTree {
     return this.#children.at(node)
   }
 
-  /** Returns the symbols from the root to the end of a node's edge. */
-  sequenceTo(node: number): number[] {
-    const symbols: number[] = []
+  /** Returns the places from the root to the end of a node's edge. */
+  placesTo(node: number): number[] {
+    const places: number[] = []
     for (const at of this.pathTo(node)) {
       const start = this.starts.at(at)
-      for (let i = 0; i < this.lengths.at(at); i++) symbols.push(this.symbolAt(start + i))
+      for (let i = 0; i < this.lengths.at(at); i++) places.push(start + i)
     }
-    return symbols
+    return places
+  }
+
+  /** Returns the symbols from the root to the end of a node's edge. */
+  sequenceTo(node: number): number[] {
+    return this.placesTo(node).map((place) => this.symbolAt(place))
+  }
+
+  /**
+   * Follows a sequence of `length` symbols from the root, as far as it leads. Returns the last node with a symbol of its
+   * edge in common, and how many symbols lead there.
+   */
+  follow(length: number, symbolOf: (at: number) => number): { readonly node: number; readonly known: number } {
+    let node = this.root
+    let known = 0
+    while (known < length) {
+      const child = this.child(node, symbolOf(known))
+      if (child < 0) break
+      node = child
+      const first = this.starts.at(node) - known
+      const end = Math.min(length, known + this.lengths.at(node))
+      for (known += 1; known < end; known++)
+        if (this.symbolAt(first + known) !== symbolOf(known)) return { node, known }
+    }
+    return { node, known }
   }
 
   /**

@@ -62,12 +62,11 @@ export class ShownBlocks {
   }
 
   /** Adds a block that is sent in full. A block with the same content as an earlier one changes nothing. */
-  add({ id, content, label, isLabelled }: ShownBlock): void {
-    if (this.#blocks.has(id)) return
-    const block = { id, content, label, isLabelled }
-    this.#blocks.set(id, block)
+  add(block: ShownBlock): void {
+    if (this.#blocks.has(block.id)) return
+    this.#blocks.set(block.id, block)
     if (!this.#findsOverlaps) return
-    for (const { start, hash } of this.#chunksOf(content)) {
+    for (const { start, hash } of this.#chunksOf(block.content)) {
       if (!this.#chunks.has(hash)) this.#chunks.set(hash, { block, start })
     }
   }

@@ -107,11 +107,6 @@ export class CacheMirror {
     }
   }
 
-  /** Number of mirrored requests, including those of which nothing is cached. */
-  get size(): number {
-    return this.#requests.size
-  }
-
   /** Yields every mirrored request, oldest first, including those sent during the iteration. */
   *requestIds(): Generator<RequestId> {
     for (const [request] of this.#requests.entries()) yield request

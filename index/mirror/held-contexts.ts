@@ -1,5 +1,5 @@
-import type { SharedBlocks } from '../columns/block-table.ts'
 import type { ScopeId } from '../context-block.ts'
+import { getOrMake } from '../get-or-make.ts'
 import type { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import type { MirroredRequest } from './mirrored-requests.ts'
 
@@ -10,16 +10,14 @@ const maxIdleScopes = 1_000
 
 /** The contexts that requests hold, with an index per scope because contexts share a prefix only after equal text. */
 export class HeldContexts {
-  readonly #createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>
-  readonly #blocks: SharedBlocks
+  readonly #createIndex: () => PrefixOrdering<MirroredRequest>
   readonly #indexes = new Map<ScopeId, PrefixOrdering<MirroredRequest>>()
   /** scopes in which nothing is held any more; their indexes still know the demand */
   readonly #idle = new Set<ScopeId>()
 
-  /** `blocks`: the table that block numbers refer to. */
-  constructor(createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>, blocks: SharedBlocks) {
+  /** `createIndex`: with the table that block numbers refer to. */
+  constructor(createIndex: () => PrefixOrdering<MirroredRequest>) {
     this.#createIndex = createIndex
-    this.#blocks = blocks
   }
 
   /** Returns the index of a scope; undefined if it never had contexts or was idle for long. */
@@ -80,11 +78,6 @@ export class HeldContexts {
 
   #require(scope: ScopeId): PrefixOrdering<MirroredRequest> {
     this.#idle.delete(scope)
-    let index = this.#indexes.get(scope)
-    if (!index) {
-      index = this.#createIndex(this.#blocks)
-      this.#indexes.set(scope, index)
-    }
-    return index
+    return getOrMake(this.#indexes, scope, this.#createIndex)
   }
 }

@@ -57,7 +57,7 @@ export class HeldRequests {
     this.#bounds = bounds
     this.#onForgotten = onForgotten
     this.prompts = new MirroredPrompts(this.#table, this.requests)
-    this.contexts = new HeldContexts(createIndex, this.#table)
+    this.contexts = new HeldContexts(() => createIndex(this.#table))
   }
 
   /** Number of requests of which something is held. */
@@ -83,7 +83,8 @@ export class HeldRequests {
   /** Returns the prompt of a mirrored request. Block sizes are those of the first user of each block. */
   promptOf(number: MirroredRequest): MirroredPrompt {
     const contexts = this.#contextsOf(number).map(({ scope, blocks, ends }) => {
-      return { scope, ends, blocks: blocks.map((block) => this.#table.idOf(block)), sizes: this.#sizesOf(blocks) }
+      const sizes = blocks.map((block) => this.#table.sizes[block]!)
+      return { scope, ends, blocks: blocks.map((block) => this.#table.idOf(block)), sizes }
     })
     return {
       contexts,
@@ -191,10 +192,6 @@ export class HeldRequests {
   /** Returns the contexts of a prompt, of which those that end within its first `from` characters may be left out. */
   #contextsOf(number: MirroredRequest, from?: number): readonly HeldContext[] {
     return this.#odd.get(number) ?? this.prompts.contextsOf(this.requests.ends.at(number), from)
-  }
-
-  #sizesOf(blocks: readonly number[]): number[] {
-    return blocks.map((block) => this.#table.sizes[block]!)
   }
 
   #release(contexts: readonly HeldContext[]): void {

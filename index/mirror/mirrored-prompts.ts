@@ -68,7 +68,7 @@ export class MirroredPrompts {
   /** Adds a prompt of which nothing is held yet; `blocks`: the numbers of its blocks. Returns its end node. */
   add(prompt: MirroredPrompt, blocks: readonly (readonly number[])[]): number {
     const { end, known } = this.#tree.insert(prompt.symbols)
-    this.#marks.put(prompt, blocks, known, this.#placesTo(end))
+    this.#marks.put(prompt, blocks, known, this.#tree.placesTo(end))
     return end
   }
 
@@ -174,18 +174,8 @@ export class MirroredPrompts {
 
   /** Returns the node where the first `count` prefixes end; undefined if no prompt has them. Valid until a change. */
   nodeOf(prefixes: readonly ScopeId[], count: number): number | undefined {
-    const tree = this.#tree
-    let node = tree.root
-    for (let i = 0; i < count; ) {
-      node = tree.child(node, toPrefixSymbol(prefixes[i]!))
-      if (node < 0) return undefined
-      const start = tree.starts.at(node)
-      const end = Math.min(count, i + tree.lengths.at(node))
-      for (const first = i; i < end; i++) {
-        if (tree.symbolAt(start + i - first) !== toPrefixSymbol(prefixes[i]!)) return undefined
-      }
-    }
-    return node
+    const { node, known } = this.#tree.follow(count, (i) => toPrefixSymbol(prefixes[i]!))
+    return known < count ? undefined : node
   }
 
   /** Returns whether `node` is on the path to the prompt that ends at `end`. */
@@ -208,16 +198,8 @@ export class MirroredPrompts {
 
   /** Returns the symbols and the ends of a prompt's prefixes. */
   prefixesTo(end: number): Pick<MirroredPrompt, 'symbols' | 'ends'> {
-    return { symbols: this.#tree.sequenceTo(end), ends: this.#placesTo(end).map((place) => this.#ends.at(place)) }
-  }
-
-  #placesTo(end: number): number[] {
-    const places: number[] = []
-    for (const node of this.#tree.pathTo(end)) {
-      const start = this.#tree.starts.at(node)
-      for (let i = 0; i < this.#tree.lengths.at(node); i++) places.push(start + i)
-    }
-    return places
+    const ends = this.#tree.placesTo(end).map((place) => this.#ends.at(place))
+    return { symbols: this.#tree.sequenceTo(end), ends }
   }
 
   /** Returns where the last prefix on a node's edge ends, in characters. */

@@ -1,6 +1,5 @@
-import { FloatColumn, reserveAll, WholeColumn } from '../columns/number-column.ts'
+import { FloatColumn, type NumberColumn, WholeColumn } from '../columns/number-column.ts'
 import { RequestTable } from '../columns/request-table.ts'
-import type { RequestId } from '../context-block.ts'
 
 /** A mirrored request: its number in the columns of `MirroredRequests`, which is valid while it is mirrored. */
 export type MirroredRequest = number
@@ -18,7 +17,7 @@ export class MirroredRequests extends RequestTable {
   /** neighbours of requests in the lists of `HeldParts` */
   readonly earlierParts: WholeColumn = new WholeColumn()
   readonly laterParts: WholeColumn = new WholeColumn()
-  readonly #columns = [
+  protected override readonly columns: readonly NumberColumn[] = [
     this.ends,
     this.lengths,
     this.heldLengths,
@@ -27,17 +26,4 @@ export class MirroredRequests extends RequestTable {
     this.earlierParts,
     this.laterParts,
   ]
-
-  /** Estimated memory. */
-  override get bytes(): number {
-    return this.#columns.reduce((sum, { bytes }) => sum + bytes, super.bytes)
-  }
-
-  /** Adds a request, with 0 in all columns. */
-  override add(request: RequestId): MirroredRequest {
-    const number = super.add(request)
-    reserveAll(this.#columns, this.end)
-    for (const column of this.#columns) column.set(number, 0)
-    return number
-  }
 }

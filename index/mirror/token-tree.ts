@@ -9,7 +9,6 @@ import {
 
 /** A run of whole pages that is always held as a whole. */
 class HeldRun extends PageRun {
-  readonly scope: string
   /** since when it is held, as an `order` given to `hold` */
   since: number = Number.NEGATIVE_INFINITY
   /** number of prompts whose held prefix ends here */
@@ -18,11 +17,6 @@ class HeldRun extends PageRun {
   checkpoints: readonly CheckpointRange[] = []
   /** held tokens of a prompt that ends here and its answer, whose tokens are unknown; 0 if no answer is held */
   continued = 0
-
-  constructor(parent: HeldRun | undefined, tokens: Uint32Array, end: number, scope: string) {
-    super(parent, tokens, end)
-    this.scope = scope
-  }
 
   /** Both parts are held since the same time. */
   override split(shared: number): this {
@@ -39,10 +33,6 @@ class HeldRun extends PageRun {
     if (child?.since !== this.since) return
     this.replaceByChild(child)
     child.checkpoints = [...this.checkpoints, ...child.checkpoints]
-  }
-
-  protected override create(parent: HeldRun, tokens: Uint32Array, end: number): this {
-    return new HeldRun(parent, tokens, end, parent.scope) as this
   }
 }
 

@@ -33,7 +33,6 @@ const none: readonly never[] = []
 
 /** A request in a window. A history that nobody else holds may go: it is not kept for the sake of its requests. */
 interface Remembered {
-  readonly size: number
   readonly history: WeakRef<Forgetting>
   readonly request: PastRequest
 }
@@ -60,13 +59,12 @@ export class HistoryWindow {
 
   /** Remembers a request of a history, which is told when it is dropped; at once if it does not fit. */
   add(request: PastRequest, history: WeakRef<Forgetting>): void {
-    const size = 1 + request.blocks.length
-    this.#remembered.push({ size, history, request })
-    this.#size += size
+    this.#remembered.push({ history, request })
+    this.#size += 1 + request.blocks.length
     while (this.#size > this.#capacity || this.#remembered.length - this.#oldest > this.#mostRequests) {
       const oldest = this.#remembered[this.#oldest]!
       this.#remembered[this.#oldest++] = undefined
-      this.#size -= oldest.size
+      this.#size -= 1 + oldest.request.blocks.length
       oldest.history.deref()?.forget(oldest.request)
     }
     if (this.#oldest > this.#remembered.length / 2) {

@@ -37,7 +37,7 @@ export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonl
       length = placement.order.length
       most = size * stay(node)
     }
-    if (placement.order.length - before === tree.edgeLength(node))
+    if (placement.order.length - before === tree.lengths.at(node))
       for (const child of nextNodes(tree, node, query)) if (visits < mostVisits) visit(child, size)
     placement.undo(before)
   }
@@ -49,7 +49,7 @@ export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonl
 /** Places the blocks of an edge until one is not allowed. Returns the size of the placed blocks. */
 function placeEdge(tree: PrefixTree, node: PrefixNode, placement: Placement, sizes: readonly number[]): number {
   let size = 0
-  for (let i = 0; i < tree.edgeLength(node); i++) {
+  for (let i = 0; i < tree.lengths.at(node); i++) {
     const block = tree.blockAt(node, i)
     if (!placement.tryPlace(block)) break
     size += sizes[block]!
@@ -70,6 +70,7 @@ function nextNodes(tree: PrefixTree, node: PrefixNode, { blocks, placement }: Pr
     if (child >= 0) next.push(child)
   }
   // visit few children in order of creation, whatever the ranks of the blocks
-  if (next.length > 1 && tree.countChildren(node) < blocks.length) next.sort((a, b) => tree.slotOf(a) - tree.slotOf(b))
+  if (next.length > 1 && tree.countChildren(node) < blocks.length)
+    next.sort((a, b) => tree.slots.at(a) - tree.slots.at(b))
   return next
 }

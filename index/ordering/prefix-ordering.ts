@@ -1,5 +1,5 @@
 import { SharedBlocks } from '../columns/block-table.ts'
-import { reserveAll, WholeColumn } from '../columns/number-column.ts'
+import { WholeColumn } from '../columns/number-column.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { BlockId, Context, RequestId, RequestKey } from '../context-block.ts'
 import { DemandHistory, HistoryWindow, type SimilarRequest } from './demand-history.ts'
@@ -40,24 +40,22 @@ const bytesPerPlace = 8
 export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
   readonly #maxContexts: number
   readonly #blocks: SharedBlocks
-  /** the block table, if it is not shared */
-  readonly #ownBlocks: SharedBlocks | undefined
+  readonly #sharesBlocks: boolean
   /** each place of a block in the tree counts as one use of the block */
   readonly #tree = new PrefixTree((block) => this.#blocks.release(block))
   readonly #history: DemandHistory
-  readonly #held = new RequestTable<Request>()
   readonly #ends = new WholeColumn()
   /** send time, in requests */
   readonly #sentAt = new WholeColumn()
-  readonly #columns = [this.#ends, this.#sentAt]
+  readonly #held = new RequestTable<Request>([this.#ends, this.#sentAt])
   #historyBlocks = 0
   #now = 0
   /** average age of recent evictions, in requests; before the first eviction, no prefix is in doubt */
   #evictionAge = Number.POSITIVE_INFINITY
 
   constructor(options: PrefixOrderingOptions = {}) {
-    this.#ownBlocks = options.blocks ? undefined : new SharedBlocks()
-    this.#blocks = options.blocks ?? this.#ownBlocks!
+    this.#sharesBlocks = options.blocks !== undefined
+    this.#blocks = options.blocks ?? new SharedBlocks()
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#history = new DemandHistory(options.history ?? new HistoryWindow(), (blocks) => {
       this.#historyBlocks -= blocks.length
@@ -78,9 +76,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     return (
       this.#tree.bytes +
       this.#held.bytes +
-      this.#ends.bytes +
-      this.#sentAt.bytes +
-      (this.#ownBlocks?.bytes ?? 0) +
+      (this.#sharesBlocks ? 0 : this.#blocks.bytes) +
       this.#history.blocks * bytesPerAskedBlock +
       this.#history.requests * bytesPerPastRequest +
       this.#historyBlocks * bytesPerPlace
@@ -95,8 +91,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
     this.#seedPrefix(context, blocks, sizes, placement)
     placement.close()
-    const end = this.#tree.follow(placement.order.map((rank) => blocks[rank]!))
-    return { order: placement.order, searchPath: this.#tree.slotsTo(end) }
+    const { order } = placement
+    const { node } = this.#tree.follow(order.length, (place) => blocks[order[place]!]!)
+    return { order, searchPath: this.#tree.slotsTo(node) }
   }
 
   /**
@@ -161,7 +158,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   readonly #stay = (node: PrefixNode): number =>
-    1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
+    1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed.at(node)) / this.#evictionAge)
 
   /** Returns a function that gives the past requests with the block at a rank. */
   #seedPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
@@ -185,21 +182,10 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   #record(sequence: readonly number[]): void {
     this.#now += 1
-    const blocks = this.#distinct(sequence)
+    const blocks = [...new Set(sequence)]
     for (const block of blocks) this.#blocks.retain(block)
     this.#historyBlocks += blocks.length
     this.#history.record(blocks)
-  }
-
-  #distinct(sequence: readonly number[]): number[] {
-    const isSeen = this.#blocks.indexOfBlock
-    const blocks = sequence.filter((block) => {
-      if (isSeen[block]) return false
-      isSeen[block] = 1
-      return true
-    })
-    for (const block of blocks) isSeen[block] = 0
-    return blocks
   }
 
   /** Updates the running mean of the ages of evicted contexts. An engine evicts the least recently used. */
@@ -212,7 +198,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   #add(request: Request): HeldContext {
     const held = this.#held.add(request)
-    reserveAll(this.#columns, this.#held.end)
     this.#sentAt.set(held, this.#now)
     return held
   }

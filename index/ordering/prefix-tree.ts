@@ -10,11 +10,11 @@ export type PrefixNode = number
  * four bytes per block of its edge.
  */
 export class PrefixTree extends SequenceTree {
-  /** slot among the parent's children, for search paths */
-  readonly #slots: WholeColumn
+  /** by node: slot among the parent's children, for search paths; later children have higher slots */
+  readonly slots: WholeColumn
+  /** by node: when a sequence through it was last inserted, on the caller's clock */
+  readonly lastUsed: WholeColumn
   readonly #nextSlots: WholeColumn
-  /** when a sequence through a node was last inserted, on the caller's clock */
-  readonly #lastUsed: WholeColumn
 
   /** `onDrop` is called for every place of a block that is dropped. */
   constructor(onDrop: (block: number) => void) {
@@ -32,9 +32,9 @@ export class PrefixTree extends SequenceTree {
         slots.set(child, slots.at(node))
       },
     })
-    this.#slots = slots
+    this.slots = slots
+    this.lastUsed = lastUsed
     this.#nextSlots = nextSlots
-    this.#lastUsed = lastUsed
   }
 
   /** Adds a sequence and returns its end node. Blocks from index `known` on are at new places. O(length). */
@@ -42,35 +42,13 @@ export class PrefixTree extends SequenceTree {
     const { end, known } = this.insert(sequence)
     if (known < sequence.length) {
       const parent = this.parents.at(end)
-      this.#slots.set(end, this.#nextSlots.at(parent))
+      this.slots.set(end, this.#nextSlots.at(parent))
       this.#nextSlots.add(parent, 1)
     }
     for (let node = end; node >= 0; node = this.parents.at(node)) {
-      if (this.#lastUsed.at(node) < now) this.#lastUsed.set(node, now)
+      if (this.lastUsed.at(node) < now) this.lastUsed.set(node, now)
     }
     return { end, known }
-  }
-
-  /** Follows a sequence from the root. Returns the last node with a block of its edge in common. */
-  follow(sequence: readonly number[]): PrefixNode {
-    let node = this.root
-    for (let at = 0; at < sequence.length; at += this.edgeLength(node)) {
-      const child = this.child(node, sequence[at]!)
-      if (child < 0) return node
-      node = child
-      for (let i = 1; i < this.edgeLength(node); i++) if (this.blockAt(node, i) !== sequence[at + i]) return node
-    }
-    return node
-  }
-
-  /** Returns when a sequence through a node was last inserted. */
-  lastUsed(node: PrefixNode): number {
-    return this.#lastUsed.at(node)
-  }
-
-  /** Returns the number of blocks on a node's edge. */
-  edgeLength(node: PrefixNode): number {
-    return node === this.root ? 0 : this.lengths.at(node)
   }
 
   /** Returns block `i` of a node's edge. */
@@ -78,13 +56,8 @@ export class PrefixTree extends SequenceTree {
     return this.symbolAt(this.starts.at(node) + i)
   }
 
-  /** Returns the slot of a node among its parent's children. Later children have higher slots. */
-  slotOf(node: PrefixNode): number {
-    return this.#slots.at(node)
-  }
-
   /** Returns the search path to a node. */
   slotsTo(node: PrefixNode): number[] {
-    return this.pathTo(node).map((at) => this.#slots.at(at))
+    return this.pathTo(node).map((at) => this.slots.at(at))
   }
 }

@@ -36,22 +36,13 @@ interface PlanNode {
  * computed once, even with a cache as small as the largest prompt.
  */
 export function planContexts(batch: readonly BatchedContext[]): PlannedContext[] {
-  const ids: BlockId[] = []
   const weights: number[] = []
   const numbers = new Map<BlockId, number>()
   const contexts = batch.map(({ context, sizes }) => {
-    const content = new Set<number>()
-    context.forEach((id, i) => {
-      let number = numbers.get(id)
-      if (number === undefined) {
-        number = ids.push(id) - 1
-        numbers.set(id, number)
-        weights.push(sizes[i]!)
-      }
-      content.add(number)
-    })
-    return [...content]
+    for (const [i, id] of context.entries()) if (!numbers.has(id)) numbers.set(id, weights.push(sizes[i]!) - 1)
+    return [...new Set(context.map((id) => numbers.get(id)!))]
   })
+  const ids = [...numbers.keys()]
   const root = buildTree(mergeContexts(contexts, weights))
   return runDepthFirst(root).map(({ request, prefix, group, searchPath }) => {
     const sent = prefix.map((number) => ids[number]!)

@@ -8,19 +8,19 @@ interface Walked<Run> {
 export abstract class PageRun {
   parent: this | undefined
   tokens: Uint32Array
+  /** names the tree: one for each cache salt */
+  readonly scope: string
   /** length of the prefix that ends with this run */
   end: number
   /** by first token; the few siblings that share one are compared */
   readonly #children = new Map<number, this[]>()
 
-  constructor(parent: PageRun | undefined, tokens: Uint32Array, end: number) {
+  constructor(parent: PageRun | undefined, tokens: Uint32Array, end: number, scope: string = parent?.scope ?? '') {
     this.parent = parent as this | undefined
+    this.scope = scope
     this.tokens = tokens
     this.end = end
   }
-
-  /** Creates a run of the same kind. */
-  protected abstract create(parent: this, tokens: Uint32Array, end: number): this
 
   /** Whether no run continues this one. */
   get isLeaf(): boolean {
@@ -60,7 +60,7 @@ export abstract class PageRun {
 
   /** Adds these tokens as a child. */
   protected add(tokens: Uint32Array): this {
-    const child = this.create(this, tokens, this.end + tokens.length)
+    const child = this.#create(this, tokens, this.end + tokens.length)
     this.#adopt(child)
     return child
   }
@@ -68,7 +68,7 @@ export abstract class PageRun {
   /** Moves the first `shared` tokens to a new parent and returns it. This run keeps the rest. */
   split(shared: number): this {
     const parent = this.parent!
-    const front = this.create(parent, this.tokens.slice(0, shared), this.end - this.tokens.length + shared)
+    const front = this.#create(parent, this.tokens.slice(0, shared), this.end - this.tokens.length + shared)
     parent.#abandon(this)
     parent.#adopt(front)
     this.tokens = this.tokens.slice(shared)
@@ -98,6 +98,12 @@ export abstract class PageRun {
     }
     this.parent!.#abandon(this)
     return true
+  }
+
+  /** Creates a run of the same kind. */
+  #create(parent: this, tokens: Uint32Array, end: number): this {
+    const Run = this.constructor as new (parent: this, tokens: Uint32Array, end: number) => this
+    return new Run(parent, tokens, end)
   }
 
   #nextOf(tokens: Uint32Array, limit: number, pageTokens: number): Walked<this> | undefined {

@@ -3,17 +3,10 @@ import { PageRun } from './page-run.ts'
 
 /** A run of whole pages that a cache holds. */
 export abstract class CachedRun extends PageRun implements LruItem<CachedRun> {
-  /** of a root: that of its branch */
-  readonly salt: string
   /** requests that use this run or one behind it; SGLang's `lock_ref` */
   locks = 0
   older: this | undefined
   newer: this | undefined
-
-  constructor(parent: CachedRun | undefined, tokens: Uint32Array, end: number, salt = '') {
-    super(parent, tokens, end)
-    this.salt = salt
-  }
 
   /** The new front has the same users. */
   override split(shared: number): this {
@@ -134,7 +127,7 @@ export abstract class PageTree<Run extends CachedRun> {
   /** Holds a new run, in reserved room. */
   protected adopt(run: Run): Run {
     const { parent } = run
-    if (!parent!.parent) this.#roots.set(parent!.salt, parent!)
+    if (!parent!.parent) this.#roots.set(parent!.scope, parent!)
     this.#idle.append(run)
     this.#idleTokens += run.tokens.length
     return run
@@ -148,7 +141,7 @@ export abstract class PageTree<Run extends CachedRun> {
     if (isGone) {
       this.#idle.remove(leaf)
       const { parent } = leaf
-      if (!parent!.parent && parent!.isLeaf) this.#roots.delete(parent!.salt)
+      if (!parent!.parent && parent!.isLeaf) this.#roots.delete(parent!.scope)
     }
     this.onFreed(leaf, isGone)
   }

@@ -23,10 +23,6 @@ class TreeNode extends CachedRun {
     if (isGone && parent!.parent) for (const request of this.requests) parent!.requests.push(request)
     return isGone
   }
-
-  protected override create(parent: TreeNode, tokens: Uint32Array, end: number): this {
-    return new TreeNode(parent, tokens, end) as this
-  }
 }
 
 /**

@@ -135,7 +135,7 @@ function addFigures(app: AdminApp, pipeline: Pipeline, drain: Drain, history: Hi
   app.post('/v1/explain', async (c) => {
     const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
     const run = c.req.query('earlier') === undefined ? explain : explainBehind
-    return c.body(await run(pipeline, c.env.incoming, body, c.req.query('api')), 200, json)
+    return c.body(await run(pipeline, { incoming: c.env.incoming, body, api: c.req.query('api') }), 200, json)
   })
   app.get('/v1/index', (c) => c.json({ ...describeIndex(replicas.all), top_blocks: describeBlocks(pipeline) }))
   app.get('/v1/mirror', (c) => {

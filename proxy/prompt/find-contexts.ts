@@ -64,12 +64,11 @@ export function searchMessage(
   message: PromptMessage,
   texts: readonly string[],
   certain?: CertainFinder,
-  templates?: KnownTemplates,
 ): FoundContexts {
-  return finish(searchInSteps(message, texts, certain, templates))
+  return finish(searchInSteps(message, texts, certain))
 }
 
-/** Like `searchMessage`, but yields every few thousand lines. */
+/** Like `searchMessage`, but yields every few thousand lines, and need not find anew the lists of known templates. */
 export function* searchInSteps(
   message: PromptMessage,
   texts: readonly string[],
@@ -255,11 +254,7 @@ function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefin
 }
 
 /** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */
-function leaveOutTurns<List extends ContextList>(
-  text: string,
-  lists: readonly List[],
-  isRendered: boolean,
-): readonly List[] {
+function leaveOutTurns(text: string, lists: readonly CertainList[], isRendered: boolean): readonly CertainList[] {
   if (lists.length === 0 || !isRendered) return lists
   const turns = findTurns(text) ?? []
   return lists.filter(({ blocks, end }) => {

@@ -131,7 +131,8 @@ class LayoutWriter {
   *#read(message: PromptMessage, isNewest: boolean): Generator<void, ReadMessage> {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
-    const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
+    const mayHold = !isPlaced && message.role !== 'assistant' ? message.texts : []
+    const holder = mayHold.findLast((text) => this.#texts[text]!.includes(contextPlaceholder))
     // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
     const none: Pick<FoundContexts, 'contexts' | 'unaided'> = { contexts: [] }
@@ -215,10 +216,6 @@ class LayoutWriter {
       contexts: kept.map((i) => contexts[i]!),
       past: kept.map((i) => past[i]),
     }
-  }
-
-  #holdsPlace({ role }: PromptMessage, text: number): boolean {
-    return role !== 'assistant' && this.#texts[text]!.includes(contextPlaceholder)
   }
 
   /**

@@ -18,10 +18,6 @@ export function renderBlock(
   const { text, start, end } = from
   const label = slot !== from && positional && from.label ? slot.label : undefined
   const labelSplice = label && { start: from.label!.start, end: from.label!.end, piece: { text: slot.text, ...label } }
-  if (pointers.length === 0) {
-    if (!labelSplice) return [{ text, start, end }]
-    return [{ text, start, end: labelSplice.start }, labelSplice.piece, { text, start: labelSplice.end, end }]
-  }
   const isElement = isJson(texts[text]!, from)
   const splices = pointers.map(({ start: first, end: last, text: words }) => ({
     start: from.content.start + first,

@@ -60,7 +60,7 @@ function weighAdded(texts: readonly string[], contexts: readonly ReusedContext[]
 
 /** Lays out prompts as in shadow mode, but without past turns, which are not remembered in mode off. */
 async function layOutAside(input: DecisionInput): Promise<Layout> {
-  const steps = layOut({ ...input, permit: undefined, mode: 'shadow' }, { store: noKnownTurns, now: () => 0 })
+  const steps = layOut({ ...input, permit: undefined, mode: 'shadow' }, { store: noKnownTurns })
   const slices = new TimeSlices()
   for (;;) {
     const step = steps.next()

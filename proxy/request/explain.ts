@@ -41,36 +41,33 @@ const mostRefusals = 20
 const mostEarlier = 100
 const earlierBytes = 16 * 1024 * 1024
 
+/** What is to be explained. */
+interface Asked {
+  readonly incoming: IncomingMessage
+  readonly body: Buffer
+  /** how the body is read; undefined: its shape decides */
+  readonly api: string | undefined
+}
+
 /**
  * Returns as JSON what would be sent for a request, and why; nothing is sent or remembered. The JSON contains the body
  * as it would be sent, but without salt and id. The body is not parsed for this, so that its numbers are not rounded.
- * `api` says how the body is read; without it, its shape decides.
  */
-export async function explain(
-  pipeline: Pipeline,
-  incoming: IncomingMessage,
-  body: Buffer,
-  api: string | undefined,
-): Promise<string> {
-  const call = await toExplainedCall(pipeline, incoming, body, api)
+export async function explain(pipeline: Pipeline, asked: Asked): Promise<string> {
+  const call = await toExplainedCall(pipeline, asked)
   if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model)
   const layout = await recallAhead(pipeline, call)
   const routing = { ...pipeline, replicas: pipeline.replicas.preview(call.model) }
   const { replica, decision } = routeCall(routing, call, undefined, layout())
-  return describe(pipeline, call, { replica, cache: replica.cache, decision }, body)
+  return describe(pipeline, call, { replica, cache: replica.cache, decision }, asked.body)
 }
 
 /**
  * Does the same for a body `{"earlier": […], "request": …}`: explains what would be sent for the request to an engine
  * that began with an empty cache and then got only the earlier requests, from the same caller.
  */
-export async function explainBehind(
-  pipeline: Pipeline,
-  incoming: IncomingMessage,
-  body: Buffer,
-  api: string | undefined,
-): Promise<string> {
-  const { earlier, request } = readBehind(body)
+export async function explainBehind(pipeline: Pipeline, asked: Asked): Promise<string> {
+  const { earlier, request } = readBehind(asked.body)
   const [replica] = pipeline.replicas.all
   if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
   const cache = new ReplicaCache(pipeline.createMirror())
@@ -84,14 +81,14 @@ export async function explainBehind(
     return decide(toDecisionInput(call), { candidates, store, select: () => 0, now })
   }
   for (const [i, own] of earlier.entries()) {
-    const call = await toExplainedCall(pipeline, incoming, own, api)
+    const call = await toExplainedCall(pipeline, { ...asked, body: own })
     const { sent, turns, contexts } = decideOn(call)
     if (call.content.received.prompt) before.push(call.content.received.prompt)
     for (const { found } of contexts) computed.note(replica.id, sharerOf(call), found.contents)
     for (const [turn, order] of turns) store.remember(turn, order)
     for (const [j, prompt] of sent.entries()) cache.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
-  const call = await toExplainedCall(pipeline, incoming, request, api)
+  const call = await toExplainedCall(pipeline, { ...asked, body: request })
   return describe(pipeline, call, { replica, cache, decision: decideOn(call), before }, request)
 }
 
@@ -115,12 +112,7 @@ function readBehind(body: Buffer): { earlier: Buffer[]; request: Buffer } {
 }
 
 /** Builds the call as if the body were received now. Throws `body_too_large` for a body too large to be rewritten. */
-async function toExplainedCall(
-  pipeline: Pipeline,
-  incoming: IncomingMessage,
-  body: Buffer,
-  api: string | undefined,
-): Promise<Call> {
+async function toExplainedCall(pipeline: Pipeline, { incoming, body, api }: Asked): Promise<Call> {
   const settings = pipeline.settings()
   const mode = settings.mode === 'shadow' ? 'on' : settings.mode
   const call = await toCall(

@@ -45,7 +45,7 @@ export async function recallAhead(
   let laidOut: LaidOut | undefined
   for (let made = 0; made === 0 || (isLong && laidOut && made < mostLayouts && isUntrue()); made++) {
     missed.clear()
-    const steps = layOut(toDecisionInput(call), { store: { recall }, now })
+    const steps = layOut(toDecisionInput(call), { store: { recall } })
     if (isLong) await wait()
     laidOut = await runToEnd(steps, { wait, now })
     if (made === 0 && isShared && laidOut && missed.size > 0) await sharedTurns!.fetch(missed)
@@ -55,20 +55,23 @@ export async function recallAhead(
 }
 
 /** Returns undefined on an error: `decide` meets the same error and reports it. */
-async function runToEnd<Result>(
-  steps: Generator<void, Result>,
+async function runToEnd(
+  steps: ReturnType<typeof layOut>,
   { wait, now }: { wait(): Promise<void>; now(): number },
-): Promise<Result | undefined> {
+): Promise<LaidOut | undefined> {
+  let milliseconds = 0
   let begun = now()
   for (;;) {
-    let step: IteratorResult<void, Result>
+    let step: ReturnType<typeof steps.next>
     try {
       step = steps.next()
     } catch {
       return undefined
     }
-    if (step.done) return step.value
-    if (now() - begun < sliceMilliseconds) continue
+    const spent = now() - begun
+    if (step.done) return step.value && { ...step.value, milliseconds: milliseconds + spent }
+    if (spent < sliceMilliseconds) continue
+    milliseconds += spent
     await wait()
     begun = now()
   }

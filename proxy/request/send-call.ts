@@ -210,11 +210,7 @@ function groupPath({ replica, decision }: RoutedCall, request: RequestId): (stri
   return branch === undefined ? [] : [`${context.scope}/${branch}`, ...path]
 }
 
-function keepAlive(
-  { outgoing }: Exchange,
-  { settings, isStream }: Call,
-  observer: AnswerObserver,
-): KeepAlive | undefined {
-  if (!isKeptAlive({ settings, isStream })) return undefined
-  return new KeepAlive(outgoing, 1_000 * settings.keepAliveSeconds, () => observer.settleHead())
+function keepAlive({ outgoing }: Exchange, call: Call, observer: AnswerObserver): KeepAlive | undefined {
+  if (!isKeptAlive(call)) return undefined
+  return new KeepAlive(outgoing, 1_000 * call.settings.keepAliveSeconds, () => observer.settleHead())
 }

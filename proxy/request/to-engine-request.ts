@@ -29,7 +29,7 @@ export function toEngineRequest(
   request: RequestId,
   borders: readonly number[] = [],
 ): EngineRequest {
-  const { caller, settings, isStream } = call
+  const { caller, settings } = call
   const { body, received, members } = call.content
   const { replica, decision } = routed
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
@@ -51,9 +51,7 @@ export function toEngineRequest(
       ...forwardedFor(incoming),
       ...telemetry.headers,
       // an encoded answer cannot be rewritten, and cannot contain our comments
-      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
-        ? { 'accept-encoding': 'identity' }
-        : {}),
+      ...(decision.citations.length > 0 || isKeptAlive(call) ? { 'accept-encoding': 'identity' } : {}),
     }),
     body: received.whole ? toStream(parts) : parts[0]!,
   }
@@ -134,7 +132,7 @@ export function findQuestionInFront(
   const { texts } = worlds
   const lists = contexts.filter(({ found }) => found.slots.at(-1)?.text === texts.length - 1)
   const [first] = lists
-  if (!first || lists.some((list, i) => isAsked(textBehind(list, lists[i + 1], texts)))) return undefined
+  if (!first || lists.some((list, i) => asksBehind(list, lists[i + 1], texts))) return undefined
   const { text, start } = first.found.slots[0]!
   const front = texts[text]!.slice(0, start)
   const markup = OPENING_MARKUP.exec(front.slice(-longestMarkup))![0].length
@@ -143,12 +141,9 @@ export function findQuestionInFront(
   return end <= mostTokensInFront ? [Math.max(0, end - questionTokens), end] : undefined
 }
 
-function isAsked(behind: string): boolean {
-  return behind.length > longestMarkup || !ASKS_NOTHING.test(behind)
-}
-
-/** Returns what stands behind a list, up to the next one of its text. */
-function textBehind({ found }: ReusedContext, next: ReusedContext | undefined, texts: readonly string[]): string {
+/** Whether something is asked behind a list, up to the next one of its text. */
+function asksBehind({ found }: ReusedContext, next: ReusedContext | undefined, texts: readonly string[]): boolean {
   const { text, end } = found.slots.at(-1)!
-  return texts[text]!.slice(end, next?.found.slots[0]?.start)
+  const behind = texts[text]!.slice(end, next?.found.slots[0]?.start)
+  return behind.length > longestMarkup || !ASKS_NOTHING.test(behind)
 }

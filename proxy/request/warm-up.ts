@@ -65,9 +65,8 @@ async function holdsBlocks(body: Buffer): Promise<boolean> {
     conversation: undefined,
     options: {},
     wording: defaultWording,
-    budgetMilliseconds: undefined,
   }
-  const steps = layOut(input, { store: noKnownTurns, now: () => 0 })
+  const steps = layOut(input, { store: noKnownTurns })
   let step = steps.next()
   for (; !step.done; step = steps.next()) await afterIo()
   await afterIo()

@@ -1,4 +1,5 @@
 import type { Context, ScopeId } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Ordering } from '#index/ordering/ordering-index.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
@@ -7,10 +8,10 @@ import type { Layout } from '../prompt/layout.ts'
 /** In which orders the lists of a body go: as it states, as the engine holds them, or as its earlier prompts have them. */
 export class BodyOrders {
   readonly #mirror: Pick<CacheMirror, 'order' | 'createIndex'>
-  readonly #stated = new Map<PromptContext, readonly number[]>()
+  /** by list: positions of its blocks, in the order that the body states */
+  readonly stated: Map<PromptContext, readonly number[]> = new Map()
   /** of bodies with several prompts: their contexts as they are to be sent, by the text that they follow */
   readonly #siblings: Map<ScopeId, ReturnType<CacheMirror['createIndex']>> | undefined
-  #added = 0
 
   /**
    * `stated`: positions of blocks, counted across all lists of the body. A list that they do not reach, or whose blocks
@@ -27,13 +28,9 @@ export class BodyOrders {
     for (const context of prompts.flatMap(({ messages }) => messages.flatMap(({ contexts }) => contexts))) {
       const { length } = context.slots
       const order = stated.slice(start, start + length).map((position) => position - start)
-      if (isPermutation(order, length)) this.#stated.set(context, order)
+      if (isPermutation(order, length)) this.stated.set(context, order)
       start += length
     }
-  }
-
-  statedFor(found: PromptContext): readonly number[] | undefined {
-    return this.#stated.get(found)
   }
 
   /** Orders a context by what the engine holds behind the same text; if it holds nothing to share, by earlier prompts. */
@@ -48,11 +45,9 @@ export class BodyOrders {
   /** Adds a context as it is to be sent: a later prompt can share its beginning. */
   add(scope: ScopeId, context: Context, sizes: readonly number[]): void {
     if (this.#siblings === undefined) return
-    const known = this.#siblings.get(scope)
-    const index = known ?? this.#mirror.createIndex()
-    if (known === undefined) this.#siblings.set(scope, index)
+    const index = getOrMake(this.#siblings, scope, () => this.#mirror.createIndex())
     // not sent yet, so it does not count as demand
-    index.insert(context, sizes, this.#added++, false)
+    index.insert(context, sizes, index.requests, false)
   }
 }
 

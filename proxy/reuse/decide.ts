@@ -1,4 +1,3 @@
-import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { SkippedReason } from '../common/reasons.ts'
 import { toUnreadPrompt } from '../http/bounds/whole-body.ts'
 import { OverBudget, tooLarge, WorkBudget } from '../http/bounds/work-limits.ts'
@@ -37,9 +36,6 @@ const untouched = {
   timing: { parse: 0, index: 0 },
 }
 
-/** Returns a new map for each decision, so that no two share one. */
-const noTurns = (): Map<TurnKey, SentTurn> => new Map()
-
 /**
  * Decides how a request is sent and to which replica, and changes nothing. Leaves the request as received after an
  * internal error, or if the work takes longer than its budget. Throws `invalid_body` for client mistakes.
@@ -50,12 +46,13 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const options = optionsOf(input)
   const leave = (reason: SkippedReason | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
     splices,
-    candidate: selectByLoad(state),
+    // what is the same everywhere leaves the choice to the load
+    candidate: state.select(state.candidates.map(() => untouched)),
     options,
     skipped: reason,
     fault,
     ...untouched,
-    turns: noTurns(),
+    turns: new Map(),
   })
   if (skipped === tooLarge) return leaveUnread(leave(input.mode === 'off' ? 'mode_off' : tooLarge), input, state)
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
@@ -66,7 +63,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   } catch (fault) {
     const splices = withExplicitBlocks(prompt, placed) ?? tidied(input.received)
     // what the engine computes now is what it can reuse when the conversation continues
-    const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : noTurns()
+    const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : new Map()
     if (fault instanceof OverBudget) return leaveUnread({ ...leave(tooLarge, splices), turns }, input, state)
     return leave('internal_error', splices, fault)
   }
@@ -169,10 +166,6 @@ function reuse(
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
-}
-
-function selectByLoad({ candidates, select }: DecisionState): number {
-  return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
 function reasonFor(

@@ -9,6 +9,7 @@ import type { BodySplice } from '../prompt/body/splice-body.ts'
 import type { KnownTemplates, PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
+import { wordsOutside } from '../prompt/places/words-outside.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { Candidate, DifferingMessage, Route } from './plan-route.ts'
 import type { TwoWorlds } from './two-worlds.ts'
@@ -71,11 +72,12 @@ export interface DecisionInput {
   readonly budgetMilliseconds?: number | undefined
 }
 
-/** The prompts of a request laid out, and how long that took. */
+/** The prompts of a request laid out. */
 export interface LaidOut {
   readonly layout: Layout
   readonly placed: PlacedContext | undefined
-  readonly milliseconds: number
+  /** how long that took; undefined: nobody asks */
+  readonly milliseconds?: number
 }
 
 export interface DecisionState {
@@ -93,15 +95,6 @@ export interface DecisionState {
 /** Returns what a request asks, which is in its last text, without the blocks in that text. */
 export function askedText({ contexts, worlds }: Pick<Decision, 'contexts' | 'worlds'>): string {
   const texts = worlds?.texts ?? []
-  const last = texts.length - 1
-  const slots = contexts.flatMap(({ found }) => found.slots.filter(({ text }) => text === last))
-  let at = 0
-  const pieces = slots
-    .toSorted((a, b) => a.start - b.start)
-    .map(({ start, end }) => {
-      const piece = texts[last]!.slice(at, start)
-      at = Math.max(at, end)
-      return piece
-    })
-  return [...pieces, texts[last]?.slice(at) ?? ''].join('')
+  const last = [...texts.keys()].slice(-1)
+  return wordsOutside({ message: { texts: last }, contexts: contexts.map(({ found }) => found) }, texts)
 }

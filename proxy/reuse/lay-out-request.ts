@@ -14,22 +14,12 @@ import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
  */
 export function* layOut(
   input: DecisionInput,
-  { store, now }: Pick<DecisionState, 'store' | 'now'>,
+  { store }: Pick<DecisionState, 'store'>,
 ): Generator<void, LaidOut | undefined> {
   const { prompt } = input.received
   if (!prompt?.set || input.mode === 'off') return undefined
-  let milliseconds = 0
-  let begun = now()
   const placed = place(prompt, prompt.set)
-  const steps = layOutPlaced(prompt, prompt.set, placed, input, store)
-  for (;;) {
-    const step = steps.next()
-    const at = now()
-    milliseconds += at - begun
-    if (step.done) return { layout: step.value, placed, milliseconds }
-    yield
-    begun = now()
-  }
+  return { layout: yield* layOutPlaced(prompt, prompt.set, placed, input, store), placed }
 }
 
 /** Places the request's explicit blocks in its prompts; undefined if it has none. */

@@ -1,6 +1,7 @@
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
+import { asReceived } from '../prompt/turns/turn-memory.ts'
 
 interface OrderedContext extends SentOrder {
   readonly found: PromptContext
@@ -32,12 +33,7 @@ export function isRewritten({ order, annotation, pointers }: SentOrder): boolean
 export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnKey, SentTurn> {
   const turns = new Map<TurnKey, SentTurn>()
   for (const message of prompts.flatMap(({ messages }) => messages)) {
-    const ordered = message.contexts.map((context) => ({
-      found: context,
-      order: [...context.slots.keys()],
-      annotation: undefined,
-      pointers: [],
-    }))
+    const ordered = message.contexts.map((found) => ({ found, ...asReceived(found.slots) }))
     noteTurn(turns, message, ordered)
   }
   return turns

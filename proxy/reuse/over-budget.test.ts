@@ -36,7 +36,7 @@ function decideWithin(
     time += step
     return time
   }
-  const laidOut = isLaidOut ? finish(layOut(input, { store, now })) : undefined
+  const laidOut = isLaidOut ? finish(layOut(input, { store })) : undefined
   const decision = decide({ ...input, laidOut }, { candidates, store, select, now })
   return { ...decision, sentBody: writeBody(received.prompt!, decision.splices ?? []).toString() }
 }

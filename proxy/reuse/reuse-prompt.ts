@@ -40,11 +40,7 @@ export interface ReuseState {
  * sent before, it is sent again as it was. Changes nothing but what it returns.
  */
 export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
-  const splices: TextSplice[][] = layout.texts.map(() => [])
-  const turns = new Map<TurnKey, SentTurn>()
-  const orders = new BodyOrders(layout, state.mirror, state.options.order)
-  const prompts = layout.prompts.map((own) => new PromptReuse(layout, splices, turns, state, orders).write(own))
-  return { splices, prompts, turns }
+  return new BodyReuse(layout, state).write()
 }
 
 /** A block as it is sent. */
@@ -59,32 +55,32 @@ interface RenderedBlock {
   readonly identity: string
 }
 
-class PromptReuse {
+class BodyReuse {
   readonly #layout: Layout
-  /** filled in text by text */
-  readonly #splices: TextSplice[][]
-  readonly #turns: Map<TurnKey, SentTurn>
   readonly #state: ReuseState
   readonly #orders: BodyOrders
-  readonly #writer = new SentPromptWriter()
-  readonly #shown: ShownBlocks
+  /** filled in text by text */
+  readonly #splices: TextSplice[][]
+  readonly #turns = new Map<TurnKey, SentTurn>()
+  /** of the prompt that is being written */
+  #writer = new SentPromptWriter()
+  #shown = new ShownBlocks()
 
-  constructor(
-    layout: Layout,
-    splices: TextSplice[][],
-    turns: Map<TurnKey, SentTurn>,
-    state: ReuseState,
-    orders: BodyOrders,
-  ) {
-    this.#shown = new ShownBlocks(state.options.overlaps === true)
-    this.#orders = orders
+  constructor(layout: Layout, state: ReuseState) {
     this.#layout = layout
-    this.#splices = splices
-    this.#turns = turns
     this.#state = state
+    this.#orders = new BodyOrders(layout, state.mirror, state.options.order)
+    this.#splices = layout.texts.map(() => [])
   }
 
-  write({ preamble, messages }: PromptLayout): ReusedPrompt {
+  write(): ReusedBody {
+    const prompts = this.#layout.prompts.map((own) => this.#writePrompt(own))
+    return { splices: this.#splices, prompts, turns: this.#turns }
+  }
+
+  #writePrompt({ preamble, messages }: PromptLayout): ReusedPrompt {
+    this.#writer = new SentPromptWriter()
+    this.#shown = new ShownBlocks(this.#state.options.overlaps === true)
     this.#writer.write(JSON.stringify([this.#state.tenant, preamble]))
     const contexts = messages.flatMap((laidOut) => {
       this.#state.budget?.check()
@@ -202,7 +198,7 @@ class PromptReuse {
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const isFresh = (place: number): boolean => !repeated.has(place) && !isKept(found, place)
-    const stated = this.#orders.statedFor(found)
+    const stated = this.#orders.stated.get(found)
     if (stated) return { order: [...stated.filter(isFresh), ...repeated, ...kept], searchPath: [] }
     const fresh = places.filter(isFresh)
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)

@@ -1,6 +1,13 @@
 import { ConfigError } from '../common/errors.ts'
-import { type CertainList, type SearchedText, shortestSearched, toLabels, toSpans } from '../prompt/certain-list.ts'
-import { type BlockSpan, type ContextList, overlap, startOf } from '../prompt/context-list.ts'
+import {
+  type CertainList,
+  fromSpans,
+  type SearchedText,
+  shortestSearched,
+  toLabels,
+  toSpans,
+} from '../prompt/certain-list.ts'
+import { overlap, startOf } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
 import { cutOrRefuse, type TemplateRefusal } from './cut/cut-by-template.ts'
 import { readTemplate, type TemplateText } from './cut/read-template.ts'
@@ -53,7 +60,11 @@ export function findDeclaredLists(message: SearchedText, templates: readonly Dec
     for (const { name, template } of templates) {
       const found = cutOrRefuse(own, template)
       if (typeof found === 'string') refused.push({ template: name, refused: found, text })
-      else if (found !== undefined) lists.push(toCertain(found, start, name))
+      else if (found !== undefined) {
+        const [spans, labels] = [toSpans(found), toLabels(found.blocks)].map((own) => own.map((at) => at + start))
+        const list = fromSpans(spans!, labels!, message.whole)!
+        lists.push({ ...list, certain: { ...list.certain, by: 'template', template: name } })
+      }
     }
   }
   const apart = lists.filter((list, i) => !lists.slice(0, i).some((other) => overlap(other, list)))
@@ -65,15 +76,4 @@ function stretchesOf({ whole, parts, isRendered }: SearchedText): SearchedText['
   if (!isRendered) return parts
   const { text } = parts[0]!
   return (findTurns(whole) ?? []).map((turn) => ({ text, start: turn.start, end: turn.end }))
-}
-
-function toCertain(list: ContextList, by: number, template: string): CertainList {
-  const blocks = list.blocks.map(({ start, end, contentStart, contentEnd, label }): BlockSpan => {
-    const content = { contentStart: contentStart + by, contentEnd: contentEnd + by }
-    const span = { start: start + by, end: end + by, ...content }
-    return label ? { ...span, label: { start: label.start + by, end: label.end + by } } : span
-  })
-  const moved = { ...list, blocks, end: list.end + by }
-  const [spans, labels] = [toSpans(moved), toLabels(blocks)]
-  return { ...moved, certain: { by: 'template', template, chunks: [], spans, labels } }
 }

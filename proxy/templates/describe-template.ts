@@ -6,9 +6,8 @@ import type { TemplateBook } from './template-book.ts'
 const fewestShown = 3
 
 /** A template as the control plane reports it (docs/templates.md). */
-export interface TemplateDescription {
-  readonly id: string
-  readonly tenant: string
+export interface TemplateDescription
+  extends Pick<Template, 'id' | 'tenant' | 'requests' | 'blocks' | 'moved' | 'followed'> {
   readonly state: TemplateState
   /** whether lists of the template are moved now */
   readonly moves: boolean
@@ -17,14 +16,10 @@ export interface TemplateDescription {
   readonly found_by: string
   /** constant text around its lists; null: not known to be constant yet, and words are not kept */
   readonly skeleton: object | null
-  readonly requests: number
-  readonly blocks: number
-  readonly moved: number
-  readonly followed: number
   readonly last_seen_seconds_ago: number
   readonly traffic: object
   readonly proof: object
-  readonly gain: { readonly as_received: number; readonly as_ordered: number }
+  readonly gain: Template['gain']['shares']
 }
 
 const meanings: Readonly<Record<TemplateState, string>> = {

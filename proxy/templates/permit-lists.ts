@@ -1,6 +1,6 @@
 import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
+import type { PermitLists } from '../prompt/layout.ts'
 import { isOfSystem, questionOf } from '../prompt/places/words-outside.ts'
 import { findListPlace } from './find-list-place.ts'
 import type { TemplateBook } from './template-book.ts'
@@ -19,7 +19,8 @@ interface Permission {
 export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
   return (messages, texts) => {
     if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
-    const system = textOf(messages.find(isOfSystem), texts)
+    const [rules] = messages.find(isOfSystem)?.message.texts ?? []
+    const system = rules === undefined ? '' : texts[rules]!
     const asking = messages.findLast(({ message }) => message.role === 'user')
     const asked = asking && questionOf(asking, texts)
     const lastAnswer = messages.findLastIndex(({ message }) => message.role === 'assistant')
@@ -48,9 +49,4 @@ function isJudged({ slots, isResult, certain }: PromptContext): boolean {
   return (
     !isResult && slots.length > 1 && (certain === undefined || certain.by === 'known_chunks' || certain.by === 'learnt')
   )
-}
-
-function textOf(laidOut: LaidOutMessage | undefined, texts: readonly string[]): string {
-  const [first] = laidOut?.message.texts ?? []
-  return first === undefined ? '' : texts[first]!
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { countEach } from '#index/group-by.ts'
 import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
@@ -65,8 +66,8 @@ export class TemplateBook {
 
   /** Learns what one request shows of a template. */
   note(tenant: string, { id, place }: Pick<TemplateUse, 'id' | 'place'>, list: SeenList): void {
-    const keepsWords = this.#options.keepsWords()
-    this.#open(tenant, id).note(list, place, { now: this.#options.now(), keepsWords })
+    const template = this.#templates.get(id) ?? this.#add(new Template(tenant, id))
+    template.note(list, place, { now: this.#options.now(), keepsWords: this.#options.keepsWords() })
   }
 
   /** Learns that a conversation with a list of the template went on. */
@@ -103,12 +104,7 @@ export class TemplateBook {
 
   /** How many templates stand where. */
   get states(): Map<TemplateState, number> {
-    const states = new Map<TemplateState, number>()
-    for (const { id } of this.all) {
-      const state = this.stateOf(id)
-      states.set(state, (states.get(state) ?? 0) + 1)
-    }
-    return states
+    return countEach(this.all.map(({ id }) => this.stateOf(id)))
   }
 
   /** The templates, most recently used first. */
@@ -167,16 +163,10 @@ export class TemplateBook {
     if (known === undefined || (known.proof.figures.samples === 0 && known.followed === 0)) this.adopt(template)
   }
 
-  #open(tenant: string, id: string): Template {
-    const known = this.#templates.get(id)
-    const template = known ?? new Template(tenant, id)
-    if (!known) this.#add(template)
-    return template
-  }
-
-  #add(template: Template): void {
+  #add(template: Template): Template {
     const others = this.all.filter(({ id, tenant }) => tenant === template.tenant && id !== template.id)
     if (others.length >= mostOfTenant) this.#templates.delete(others.at(-1)!.id)
     this.#templates.set(template.id, template)
+    return template
   }
 }

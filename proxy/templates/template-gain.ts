@@ -50,16 +50,13 @@ class SentOrders {
     let shared = 0
     for (const sent of this.#last) {
       // few share more than those before them
-      if (shared < blocks.length && sent[shared] === blocks[shared])
-        shared = Math.max(shared, sharedLength(sent, blocks))
+      if (sent[shared] !== blocks[shared]) continue
+      let same = 0
+      while (same < blocks.length && sent[same] === blocks[same]) same++
+      shared = Math.max(shared, same)
     }
     this.#last.push(blocks)
     if (this.#last.length > listsRemembered) this.#last.shift()
     return sizes.slice(0, shared).reduce((sum, size) => sum + size, 0)
   }
-}
-
-function sharedLength(sent: readonly string[], blocks: readonly string[]): number {
-  const differing = blocks.findIndex((block, i) => block !== sent[i])
-  return differing === -1 ? blocks.length : differing
 }

@@ -38,19 +38,9 @@ export function readTemplate(text: string): TemplateRecord | undefined {
   if (place !== undefined && !isPlace(place)) return undefined
   if (borders !== undefined && !(place && isLearntTemplate(borders) && isOfTenant(borders, tenant))) return undefined
   const [requests, blocks, moved, followed, seenAhead] = counts as number[]
-  const known = {
-    place,
-    foundBy,
-    learntKey: borders?.key,
-    requests,
-    blocks,
-    moved,
-    followed,
-    seenAhead,
-    traffic,
-    proof,
-  }
-  return { template: Object.assign(new Template(tenant, id), known), borders }
+  const known = { place, foundBy, learntKey: borders?.key, traffic, proof }
+  const counted = { requests, blocks, moved, followed, seenAhead }
+  return { template: Object.assign(new Template(tenant, id), known, counted), borders }
 }
 
 function isName(value: unknown): value is string {

@@ -92,7 +92,7 @@ export class BatchPlanner {
         certain: new CertainLists(undefined, this.#templates),
       }
       if (optionsOf(input).reorder === false) return undefined
-      return finish(layOut(input, { store: noKnownTurns, now: () => 0 }))?.layout
+      return finish(layOut(input, { store: noKnownTurns }))?.layout
     } catch (error) {
       // the proxy refuses it, and says why in its result
       if (error instanceof ProxyError) return undefined

@@ -41,7 +41,7 @@ export class ChunkAnchors {
 
   /** Adds a chunk under the anchor in its columns. */
   put(chunk: number): void {
-    this.#slots.put(this.#hashOf(chunk), chunk)
+    this.#slots.put(chunk)
     this.#countRare(chunk, 1)
   }
 

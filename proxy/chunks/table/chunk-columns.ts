@@ -182,18 +182,15 @@ export class ChunkColumns {
     const source = this.#sourceOf(from)
     if (source === 0 || source !== this.#sourceOf(to)) return undefined
     const [own, other] = [this.#flagsOf(from), this.#flagsOf(to)]
+    const isNext = this.#isBehind(from, to)
     return {
-      places: this.#placesBetween(from, to),
+      // the distance between their last places, unless the second was ever right after the first
+      places: isNext ? 1 : this.#orderOf(to) - this.#orderOf(from),
       isSeam: (own & last) !== 0 && (other & first) !== 0,
       areAlone: (own & other & (first | last)) === (first | last),
       isUnsure: (own & other & orderUnsure) !== 0,
-      isEitherWay: (own & other & repeated) !== 0 && this.#isBehind(from, to) && this.#isBehind(to, from),
+      isEitherWay: (own & other & repeated) !== 0 && isNext && this.#isBehind(to, from),
     }
-  }
-
-  /** Returns the distance between their last places, or 1 if the second was ever right after the first. */
-  #placesBetween(from: number, to: number): number {
-    return this.#isBehind(from, to) ? 1 : this.#orderOf(to) - this.#orderOf(from)
   }
 
   #isBehind(from: number, to: number): boolean {

@@ -79,9 +79,7 @@ export class ChunkScopes {
   }
 
   smallest(): Scope {
-    let smallest: Scope | undefined
-    for (const scope of this.#names.values()) if (scope.size < (smallest?.size ?? Infinity)) smallest = scope
-    return smallest!
+    return [...this.#names.values()].reduce((least, scope) => (scope.size < least.size ? scope : least))
   }
 
   /** Returns the chunks of a scope, most recently used last. */

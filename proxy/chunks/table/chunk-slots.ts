@@ -67,7 +67,8 @@ export class ChunkSlots {
     return this.#chunks[slot]!
   }
 
-  put(hash: number, chunk: number): void {
+  put(chunk: number): void {
+    const hash = this.#hashOf(chunk)
     let slot = hash & this.#mask
     while (this.#tags[slot] !== 0) slot = (slot + 1) & this.#mask
     this.#tags[slot] = tagOf(hash)

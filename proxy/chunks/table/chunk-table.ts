@@ -37,18 +37,18 @@ export class ChunkTable {
   readonly #free: number[] = []
   readonly #scopes: ChunkScopes
   #used = 0
-  #size = 0
 
   constructor(capacity: number) {
     this.capacity = capacity
     this.columns = new ChunkColumns(capacity)
-    this.#byAnchor = new ChunkAnchors(capacity, this.columns, (chunk) => this.#scopeOfChunk(chunk).seed)
-    this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
+    const seedOf = (chunk: number): number => this.#scopeOfChunk(chunk).seed
+    this.#byAnchor = new ChunkAnchors(capacity, this.columns, seedOf)
+    this.#byDigest = new ChunkSlots(capacity, (chunk) => mixHash(this.columns.stampOf(chunk), seedOf(chunk)))
     this.#scopes = new ChunkScopes(capacity)
   }
 
   get size(): number {
-    return this.#size
+    return this.#used - this.#free.length
   }
 
   /** Number of chunks by name of the scope. */
@@ -192,9 +192,8 @@ export class ChunkTable {
     this.#scopes.keep(scope)
     this.columns.write(chunk, scope.number, record)
     this.#byAnchor.put(chunk)
-    this.#byDigest.put(this.#digestHash(chunk), chunk)
+    this.#byDigest.put(chunk)
     this.#scopes.add(scope, chunk)
-    this.#size += 1
     return { outcome: 'added', chunk }
   }
 
@@ -205,7 +204,6 @@ export class ChunkTable {
     this.#scopes.remove(scope, chunk)
     this.columns.erase(chunk)
     this.#free.push(chunk)
-    this.#size -= 1
     this.#scopes.dropIfEmpty(scope)
   }
 
@@ -225,9 +223,5 @@ export class ChunkTable {
 
   #scopeOfChunk(chunk: number): Scope {
     return this.#scopes.at(this.columns.scopeOf(chunk))
-  }
-
-  #digestHash(chunk: number): number {
-    return mixHash(this.columns.stampOf(chunk), this.#scopeOfChunk(chunk).seed)
   }
 }

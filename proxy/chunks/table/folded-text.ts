@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { countUpTo } from '#index/count-up-to.ts'
 import { isSpace } from '../../prompt/scan/find-edges.ts'
 
 /** Number of folded characters that a chunk is looked up by, wherever in the chunk they are. */
@@ -34,14 +35,7 @@ export class FoldedText {
 
   /** Returns where in the text the folded character at `at`, which is no space, is. */
   placeOf(at: number): number {
-    let low = 0
-    let high = this.#droppedCount
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#dropped[middle]! <= at) low = middle + 1
-      else high = middle
-    }
-    return at + low
+    return at + countUpTo(this.#dropped, at, this.#droppedCount)
   }
 
   /** Whether it begins with neither a letter nor a digit. */

@@ -148,11 +148,7 @@ function areTranslatable(list: ListItem, asked: readonly Asked[], items: TurnIte
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
 function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
   return ({ message: { role, rest } }) =>
-    form !== undefined && isAnswer(role) && holdsThought(rest) && holdCitations(rest, form, labels)
-}
-
-function holdsThought(rest: string): boolean {
-  return rest.includes('"reasoning') || rest.includes('"thinking')
+    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations(rest, form, labels)
 }
 
 /** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */

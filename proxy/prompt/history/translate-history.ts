@@ -1,4 +1,5 @@
 import { getOrMake } from '#index/get-or-make.ts'
+import { countEach } from '#index/group-by.ts'
 import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../../answer/citations/map-citations.ts'
 import { applySplices, type Span, type Splice } from '../../common/json/json-spans.ts'
@@ -47,8 +48,7 @@ function mapFor(item: TextItem, items: TurnItems, lists: readonly NumberedList[]
   const before = lists.filter(({ at }) => at < item.at)
   if (item.speaker === 'assistant') return before.flatMap(({ map }) => map)
   if (item.speaker !== 'user' || items.isListed(item)) return []
-  const counts = new Map<string, number>()
-  for (const label of before.flatMap(({ labels }) => labels)) counts.set(label, (counts.get(label) ?? 0) + 1)
+  const counts = countEach(before.flatMap(({ labels }) => labels))
   // a number that several lists have is no citation, or the lists would not be moved
   const isOwn = ([received, sent]: [string, string]): boolean => counts.get(received) === 1 && counts.get(sent) === 1
   return before

@@ -21,7 +21,6 @@ export interface ListItem {
   /** index of its message, and its own among the message's contexts */
   readonly message: number
   readonly place: number
-  readonly turn: string
 }
 
 /** A stretch of text outside lists. */
@@ -86,7 +85,7 @@ export class TurnItems {
         const labels = placeLabels(context, texts)
         const form = labelFormOf(texts, context)
         const moved = movedIn(laidOut, place)
-        this.lists.push({ at: this.#count++, context, labels, form, moved, message, place, turn })
+        this.lists.push({ at: this.#count++, context, labels, form, moved, message, place })
         this.#listed.add(turn)
       }
       addText(stretch.end)

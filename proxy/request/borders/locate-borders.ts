@@ -1,3 +1,4 @@
+import { countUpTo } from '#index/count-up-to.ts'
 import type { ReusedContext } from '../../reuse/reused-prompt.ts'
 
 /** Enough of a block to tell it from others. */
@@ -14,7 +15,6 @@ export function locateBlocks(
   texts: readonly string[],
 ): { readonly start: number | undefined; readonly ends: readonly (number | undefined)[] } {
   const { bytes, ends } = toTokenBytes(tokens)
-  const countUpTo = (offset: number): number => countWithin(ends, offset)
   const cut = new Set(pointers.map(({ place }) => place))
   let before = bytes.length
   let first: number | undefined
@@ -27,25 +27,14 @@ export function locateBlocks(
     first = at < 0 ? undefined : at + needle.length - own.length
     if (first === undefined) return undefined
     before = Math.max(0, first)
-    return countUpTo(at + needle.length)
+    return countUpTo(ends, at + needle.length)
   })
   // labels and tags in front of a block may move with it
   const heads = found.slots.map(({ text, start, content }) =>
     Buffer.byteLength(texts[text]!.slice(start, content.start)),
   )
-  const start = first === undefined ? undefined : countUpTo(first - Math.max(...heads))
+  const start = first === undefined ? undefined : countUpTo(ends, first - Math.max(...heads))
   return { start, ends: located.reverse() }
-}
-
-/** Returns how many tokens end within the first `offset` bytes. */
-function countWithin(ends: readonly number[], offset: number): number {
-  let [low, high] = [0, ends.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ends[middle]! <= offset) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** A prompt's tokens as the bytes they stand for. */

@@ -129,7 +129,8 @@ export function unknownMessages(
       )
     // read once for all of them
     const isAsked = asking && unknown.some((message) => message !== asking)
-    const asked = isAsked ? questionOf(withContexts(asking, contexts), texts) : undefined
+    const own = contexts.filter(({ slots: [first] }) => asking?.texts.includes(first!.text))
+    const asked = isAsked ? questionOf({ message: asking, contexts: own }, texts) : undefined
     return unknown.map((message) => ({
       message,
       text: texts[message.texts[0]!]!,
@@ -137,11 +138,4 @@ export function unknownMessages(
       asked: message === asking ? undefined : asked,
     }))
   })
-}
-
-function withContexts(
-  message: PromptMessage,
-  contexts: readonly PromptContext[],
-): { message: PromptMessage; contexts: PromptContext[] } {
-  return { message, contexts: contexts.filter(({ slots: [first] }) => message.texts.includes(first!.text)) }
 }

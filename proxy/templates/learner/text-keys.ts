@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { tryJson } from '#engine-adapters/json-object.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import { foldNumbers, number } from './learnt-template.ts'
 
 const [shortestText, longestText] = [200, 400_000]
@@ -56,22 +57,15 @@ export class KeyChooser {
    */
   choose(place: string, text: string): readonly string[] {
     const keys = keysOf(place, text)
-    const counts = keys.map((key) => this.#count(key))
-    keys.forEach((_, i) => {
-      const above = counts[i + 1]
-      if (counts[i]!.texts === 1 && above !== undefined) above.longer++
+    const counts = keys.map((key) => getOrMake(this.#counts, key, () => ({ texts: 0, longer: 0 })))
+    counts.forEach((count, i) => {
+      count.texts++
+      if (count.texts === 1 && i + 1 < counts.length) counts[i + 1]!.longer++
     })
     for (let i = 0; i + 1 < keys.length; i++) {
       const [own, above] = [counts[i]!.texts, counts[i + 1]!]
       if (own >= 2 && (above.texts >= oftenAlike * above.longer || 2 * own >= above.texts)) return keys.slice(i, i + 2)
     }
     return keys.slice(-1)
-  }
-
-  #count(key: string): { texts: number; longer: number } {
-    const count = this.#counts.get(key) ?? { texts: 0, longer: 0 }
-    this.#counts.set(key, count)
-    count.texts++
-    return count
   }
 }

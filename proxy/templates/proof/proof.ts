@@ -23,15 +23,18 @@ interface MeanInterval {
 type WeightedSums = readonly [weights: number, squaredWeights: number, values: number, squaredValues: number]
 
 /** What the samples show; log probabilities are in nats, and beyond what the harmless change cost. */
-interface ProofFigures {
+interface ProofFigures<Losses = MeanInterval> {
   readonly samples: number
   /** of all answers: few prove nothing */
   readonly tokens: number
   /** how much less likely a token became, in the mean of an answer */
-  readonly loss: MeanInterval
+  readonly loss: Losses
   /** how much less likely the token became that lost most */
-  readonly worst: MeanInterval
+  readonly worst: Losses
 }
+
+/** What is kept of all samples, as JSON. */
+type ProofRecord = ProofFigures<WeightedSums>
 
 /** From so many samples, and tokens of their answers, on. */
 const least = { proved: { samples: 8, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
@@ -41,14 +44,6 @@ const most = { loss: 0.15, worst: 1 }
 const largestLoss = 8
 /** An answer of fewer tokens weighs less. */
 const fullWeightTokens = 32
-
-/** What is kept of all samples, as JSON. */
-interface ProofRecord {
-  readonly samples: number
-  readonly tokens: number
-  readonly loss: WeightedSums
-  readonly worst: WeightedSums
-}
 
 /**
  * Collects how likely answers stay if the list of their prompt is put into another order. Keeps sums, no samples. Samples

@@ -130,7 +130,7 @@ export class Wager {
     payments.forEach((payment, i) => {
       let sum = 0
       for (let rank = low; rank <= high; rank++) sum += payment[rank]!
-      this.logs[i] = clamp(this.logs[i]! + Math.log(sum / (high - low + 1)))
+      this.logs[i] = Math.min(highest, Math.max(lowest, this.logs[i]! + Math.log(sum / (high - low + 1))))
     })
   }
 
@@ -142,8 +142,4 @@ export class Wager {
   get isFalling(): boolean {
     return Math.max(...this.logs) < highest - 1
   }
-}
-
-function clamp(log: number): number {
-  return Math.min(highest, Math.max(lowest, log))
 }

@@ -1,3 +1,4 @@
+import { countEach } from '#index/group-by.ts'
 import { foldNumbers } from '../learnt-template.ts'
 
 /** A run of words in a text, by which it is known again. */
@@ -44,9 +45,7 @@ export function readNeighbours(texts: readonly string[]): Neighbours {
 
 /** In how many of the lists each name is. */
 export function countTexts(lists: readonly (readonly string[])[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const names of lists) for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
+  return countEach(lists.flatMap((names) => [...new Set(names)]))
 }
 
 /** Names what stands beside each other. */
@@ -65,8 +64,7 @@ let ofRuns: Uint8Array | undefined
 /** Runs of twelve letters, spaces and the like, or more. Those that stand four times or more are left out. */
 export function findPieces(text: string): Piece[] {
   const pieces = findRuns(text)
-  const counts = new Map<string, number>()
-  for (const { name } of pieces) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const counts = countEach(pieces.map(({ name }) => name))
   return pieces.flatMap((piece, i) => {
     const count = counts.get(piece.name)!
     if (count >= often) return []
