@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import {
-  type AnswerLimits,
   type AnswerRewriter,
   BodyRewriter,
   choicesEach,
@@ -21,8 +20,8 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'application/json', new PromptLabels([map], 1), limits)!
+function create(api: PromptApi): AnswerRewriter {
+  return createAnswerRewriter(api, 'application/json', new PromptLabels([map], 1))!
 }
 
 function rewrite(rewriter: AnswerRewriter, body: Buffer): Buffer {
@@ -109,7 +108,7 @@ test('of the text only the labels change, in any JSON', () => {
 })
 
 test('a body that is too long passes as it is, all of it', () => {
-  const rewriter = create('generate', { body: 20 })
+  const rewriter = new BodyRewriter('generate', new PromptLabels([map], 1), 20)
   expect(rewriter.push(Buffer.from('{"text":"Doc_1 ')).length).toBe(0)
   expect(String(rewriter.push(Buffer.from('and Doc_2")')))).toBe('{"text":"Doc_1 and Doc_2")')
   expect(String(rewriter.push(Buffer.from('}')))).toBe('}')

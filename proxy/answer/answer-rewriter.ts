@@ -25,12 +25,6 @@ export interface AnswerRewriter {
   readonly fault: unknown
 }
 
-/** How many bytes may be gathered. */
-export interface AnswerLimits {
-  readonly event?: number
-  readonly body?: number
-}
-
 /**
  * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if there is nothing
  * to map or the content type is not supported. The answer must not be encoded, and its length may change.
@@ -39,13 +33,12 @@ export function createAnswerRewriter(
   api: PromptApi,
   contentType: string,
   labels: PromptLabels,
-  limits: AnswerLimits = {},
 ): AnswerRewriter | undefined {
   if (labels.isIdentity) return undefined
   const [type = '', ...parameters] = contentType.toLowerCase().split(';')
   if (parameters.some((parameter) => /^\s*charset=(?!"?utf-?8)/.test(parameter))) return undefined
-  if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labels, limits.event)
-  if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labels, limits.body)
+  if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labels)
+  if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labels)
   return undefined
 }
 

@@ -108,20 +108,16 @@ export class HeldEvent {
   readonly bytes: Buffer
   /** How many of its texts are undecided. */
   undecided = 0
+  /** Its data, once it is read; without it the event cannot be changed. */
+  data: string | undefined
   /** The whole event, with its fields, comments and line ends. */
   #text = ''
-  #data: string | undefined
   /** where each line of its data begins, in the data and in the text */
   readonly #lines: { readonly inData: number; readonly inText: number }[] = []
   readonly #splices: Splice[] = []
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
-  }
-
-  /** Its data; without it the event cannot be changed. */
-  get data(): string | undefined {
-    return this.#data
   }
 
   /** Finds its data; there is none if it is not UTF-8. */
@@ -141,13 +137,13 @@ export class HeldEvent {
       start = end + 1
     }
     this.#text = text
-    if (this.#lines.length > 0) this.#data = data
+    if (this.#lines.length > 0) this.data = data
   }
 
   /** Changes the string at `path` in its data. JSON has no line breaks in strings, so each change is within a line. */
   change(path: JsonPath, changes: readonly Splice[]): void {
-    if (this.#data === undefined || changes.length === 0) return
-    for (const { start, end, text } of spliceString(this.#data, path, changes)) {
+    if (this.data === undefined || changes.length === 0) return
+    for (const { start, end, text } of spliceString(this.data, path, changes)) {
       const { inData, inText } = this.#lines.findLast((line) => line.inData <= start)!
       this.#splices.push({ start: start - inData + inText, end: end - inData + inText, text })
     }

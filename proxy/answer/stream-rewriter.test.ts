@@ -2,13 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import {
-  type AnswerLimits,
-  type AnswerRewriter,
-  createAnswerRewriter,
-  PromptLabels,
-  StreamRewriter,
-} from './answer-rewriter.ts'
+import { type AnswerRewriter, createAnswerRewriter, PromptLabels, StreamRewriter } from './answer-rewriter.ts'
 import {
   generate,
   generateSegments,
@@ -20,7 +14,7 @@ import {
   vllmCompletion,
 } from './answer-streams.fixture.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
-import { CitationMapper } from './citations/map-citations.ts'
+import { mapCitations } from './citations/map-citations.ts'
 
 const map: CitationMap = [
   {
@@ -35,8 +29,8 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', new PromptLabels([map], 1), limits)!
+function create(api: PromptApi): AnswerRewriter {
+  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', new PromptLabels([map], 1))!
 }
 
 function rewrite(rewriter: AnswerRewriter, chunks: readonly Buffer[]): string {
@@ -53,8 +47,7 @@ function cutAt(stream: Buffer, cuts: readonly number[]): Buffer[] {
 }
 
 function mapAll(text: string): string {
-  const mapper = new CitationMapper(new CitationLabels(map))
-  return mapper.push(text) + mapper.flush()
+  return mapCitations(new CitationLabels(map), text)
 }
 
 const streams: [string, PromptApi, StreamOf][] = [
@@ -281,7 +274,7 @@ describe('an event', () => {
   })
 
   it('that is too long is passed on as it comes, behind all that waited', () => {
-    const rewriter = create('chat_completions', { event: 200 })
+    const rewriter = new StreamRewriter('chat_completions', new PromptLabels([map], 1), 200)
     expect(String(rewriter.push(Buffer.from(chunk(delta(0, 'so [1]')))))).toBe('')
     const long = chunk(delta(0, `[1] ${'x'.repeat(300)}`))
     const sent = rewriter.push(Buffer.from(long.slice(0, 250)))

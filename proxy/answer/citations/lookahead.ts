@@ -7,9 +7,9 @@ const longestWord = 10
  */
 export class Lookahead {
   at: number
+  isStarved = false
   readonly #text: string
   readonly #isWhole: boolean
-  #isStarved = false
 
   constructor(text: string, at: number, isWhole: boolean) {
     this.#text = text
@@ -17,15 +17,11 @@ export class Lookahead {
     this.#isWhole = isWhole
   }
 
-  get isStarved(): boolean {
-    return this.#isStarved
-  }
-
   /** Returns the character `distance` further on; empty past the end. */
   peek(distance = 0): string {
     const index = this.at + distance
     if (index < this.#text.length) return this.#text[index]!
-    if (!this.#isWhole) this.#isStarved = true
+    if (!this.#isWhole) this.isStarved = true
     return ''
   }
 
