@@ -19,6 +19,8 @@ interface Piece {
  * replacement goes into the first piece.
  */
 export class FollowedText {
+  /** how many labels were changed */
+  remapped = 0
   readonly #labels: CitationLabels
   #mapper: CitationMapper
   #length = 0
@@ -31,10 +33,6 @@ export class FollowedText {
   constructor(labels: CitationLabels) {
     this.#labels = labels
     this.#mapper = new CitationMapper(labels)
-  }
-
-  get remapped(): number {
-    return this.#mapper.remapped
   }
 
   /** Takes the piece in `event`; the event is undecided until all of the piece is decided. */
@@ -57,6 +55,7 @@ export class FollowedText {
 
   #advance(text: string, isLast: boolean): readonly Splice[] {
     const { decided, changes } = this.#mapper.advance(text, isLast)
+    this.remapped += changes.length
     for (const change of changes) for (const piece of this.#undecided) addChange(piece, change)
     let still = 0
     for (const piece of this.#undecided) {
@@ -89,6 +88,7 @@ export class FollowedText {
     this.decide()
     this.#mapper = new CitationMapper(this.#labels)
     this.#length = 0
+    this.remapped = 0
     this.#changes = []
     return 0
   }

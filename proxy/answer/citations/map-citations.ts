@@ -23,8 +23,6 @@ const partOfNumber = '0123456789.,/$€£=+&@%?'
  * citation does not depend on which label of its list it has, so that the inverse map restores the text.
  */
 export class CitationMapper {
-  /** How many labels were changed. */
-  remapped = 0
   readonly #labels: CitationLabels
   readonly #hasData: boolean
   #region: Region
@@ -60,7 +58,6 @@ export class CitationMapper {
     this.#noted = 0
     this.#undecided = pending.slice(at)
     this.#decided += at
-    this.remapped += changes.length
     return { decided: this.#decided, changes }
   }
 

@@ -8,13 +8,11 @@ export class PieceMapper {
   #undecided = ''
   /** how much of the text was released */
   decided = 0
+  /** how many labels were changed */
+  remapped = 0
 
   constructor(labels: CitationLabels) {
     this.#mapper = new CitationMapper(labels)
-  }
-
-  get remapped(): number {
-    return this.#mapper.remapped
   }
 
   push(text: string, isLast = false): string {
@@ -22,6 +20,7 @@ export class PieceMapper {
     const { decided, changes } = this.#mapper.advance(text, isLast)
     this.#undecided = pending.slice(decided - from)
     this.decided = decided
+    this.remapped += changes.length
     const moved = changes.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }))
     return applySplices(pending.slice(0, decided - from), moved)
   }
