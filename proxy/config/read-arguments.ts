@@ -1,15 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../common/errors.ts'
+import type { ListenAddress } from '../http/listener.ts'
 import type { EngineSettings } from './config.ts'
 import { checkSettings } from './faults/check-settings.ts'
 import { engineSchema } from './schema/config-schema.ts'
-
-/** Where a server listens. */
-export interface ListenAddress {
-  readonly host: string
-  readonly port: number
-}
 
 /** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */
 export function readListenAddress(text: string): ListenAddress {

@@ -32,7 +32,8 @@ interface ListenerOptions {
   readonly tls?: ListenerTls | undefined
 }
 
-interface Address {
+/** Where a server listens. */
+export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
@@ -87,7 +88,7 @@ export class Listener {
   }
 
   /** Creates one that listens at an address. Rejects with a ConfigError if the address cannot be used. */
-  static at({ host, port }: Address, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
+  static at({ host, port }: ListenAddress, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(handle, options)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', (error) =>
@@ -114,9 +115,10 @@ export class Listener {
 
   /**
    * Waits for the requests in flight, cuts off the rest when the time is up, and stops listening. Until then it still
-   * accepts requests, so that they can be answered with the error that the proxy is draining.
+   * accepts requests, so that they can be answered with the error that the proxy is draining. `onCut` is called before
+   * any is cut off.
    */
-  close(graceMilliseconds: number): Promise<void> {
+  close(graceMilliseconds: number, onCut: () => void = () => {}): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(cutOff)
@@ -125,7 +127,10 @@ export class Listener {
         this.#server.closeAllConnections()
         for (const socket of this.#upgrades) socket.destroy()
       }
-      const cutOff = setTimeout(end, graceMilliseconds)
+      const cutOff = setTimeout(() => {
+        onCut()
+        end()
+      }, graceMilliseconds)
       this.#onIdle = end
       if (this.#inFlight === 0) end()
     })

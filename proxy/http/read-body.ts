@@ -50,7 +50,7 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
       return
     }
     const gathered = new GatheredBytes()
-    const pace = new Pace(incoming)
+    const pace = paceOf(incoming)
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
       gathered.take()
@@ -66,7 +66,7 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
         refuse(error)
         return
       }
-      pace.note(chunk.length, length)
+      pace(chunk.length, length)
     }
     const giveUp = (): void => refuse(signal?.reason)
     signal?.addEventListener('abort', giveUp)
@@ -85,25 +85,21 @@ function tooLarge(limit: number): ProxyError {
   return new ProxyError('body_too_large', message)
 }
 
-/** Pauses a large body between its parts, so that others are served. */
-class Pace {
-  readonly #incoming: IncomingMessage
-  #size = 0
-  #unpaced = 0
-
-  constructor(incoming: IncomingMessage) {
-    this.#incoming = incoming
-  }
-
-  /** Call with each chunk's length. `length`: of the whole body, if it is known. */
-  note(bytes: number, length = 0): void {
-    this.#size += bytes
-    this.#unpaced += bytes
-    if (this.#size <= unpacedBytes || this.#unpaced < pacedBytes) return
-    this.#unpaced = 0
-    this.#incoming.pause()
-    const goOn = (): void => void this.#incoming.resume()
-    if (Math.max(this.#size, length) > delayedBytes) setTimeout(goOn, pauseMilliseconds)
+/**
+ * Pauses a large body between its parts, so that others are served: to be called with the length of each chunk, and that
+ * of the whole body, if it is known.
+ */
+function paceOf(incoming: IncomingMessage): (bytes: number, length?: number) => void {
+  let size = 0
+  let unpaced = 0
+  const goOn = (): void => void incoming.resume()
+  return (bytes, length = 0) => {
+    size += bytes
+    unpaced += bytes
+    if (size <= unpacedBytes || unpaced < pacedBytes) return
+    unpaced = 0
+    incoming.pause()
+    if (Math.max(size, length) > delayedBytes) setTimeout(goOn, pauseMilliseconds)
     else setImmediate(goOn)
   }
 }
@@ -119,12 +115,12 @@ export function dropBody(incoming: IncomingMessage): Promise<void> {
       resolve()
       return
     }
-    const pace = new Pace(incoming)
+    const pace = paceOf(incoming)
     let dropped = 0
     incoming.on('data', (chunk: Buffer) => {
       dropped += chunk.length
       if (dropped > mostDropped) incoming.destroy()
-      else pace.note(chunk.length)
+      else pace(chunk.length)
     })
     incoming.on('end', resolve)
     incoming.on('error', () => resolve())
