@@ -62,20 +62,9 @@ export interface RoutedCall {
 }
 
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, known, permit, budgetMilliseconds, isRefused } = call
-  return {
-    received: content.received,
-    certain: content.certain,
-    mode: settings.mode,
-    wording: settings.wording,
-    tenant: caller.tenant,
-    conversation,
-    options,
-    known,
-    permit,
-    budgetMilliseconds,
-    isRefused,
-  }
+  const { received, certain } = call.content
+  const { mode, wording } = call.settings
+  return { ...call, received, certain, mode, wording, tenant: call.caller.tenant }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import type { JsonPath } from '../../common/json/json-value.ts'
 import { isSet } from '../demands/demands.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
-import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
+import type { Prompt, PromptMessage, PromptText } from './prompt.ts'
 
 interface Piece {
   readonly path: JsonPath

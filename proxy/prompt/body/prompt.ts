@@ -1,5 +1,4 @@
-/** Path to a value in a JSON body: keys and array indices. */
-export type JsonPath = readonly (string | number)[]
+import type { JsonPath } from '../../common/json/json-value.ts'
 
 /** One text of a body: a message's content, one of its text parts, or a tool's result. */
 export interface PromptText {

@@ -1,5 +1,5 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import { OffsetMap } from './offset-map.ts'
+import { mapOffsets } from './offset-map.ts'
 
 /** Encoding fewer UTF-16 units again takes less time than finding where each piece is in the bytes. */
 const shortJson = 8_192
@@ -21,9 +21,8 @@ export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySp
     const cut = (start: number, end: number): string => json.slice(start, end)
     return Buffer.from(partsOf(sorted, json.length, cut, (text) => text).join(''))
   }
-  const offsets = toByteOffsets(bytes, json, sorted)
-  const cut = (start: number, end: number): Buffer =>
-    offsets ? bytes.subarray(offsets.get(start), offsets.get(end)) : bytes.subarray(start, end)
+  const locate = byteOffsets(bytes, json, sorted)
+  const cut = (start: number, end: number): Buffer => bytes.subarray(locate(start), locate(end))
   return Buffer.concat(partsOf(sorted, json.length, cut, (text) => Buffer.from(text)))
 }
 
@@ -45,13 +44,14 @@ function partsOf<Part>(
   return parts
 }
 
-/** Returns where the offsets of splices are in the bytes; undefined: where they are in the JSON, which is ASCII. */
-function toByteOffsets(bytes: Buffer, json: string, splices: readonly BodySplice[]): OffsetMap | undefined {
-  if (bytes.length === json.length) return undefined
+/** Returns where the offsets of splices are in the bytes. */
+function byteOffsets(bytes: Buffer, json: string, splices: readonly BodySplice[]): (offset: number) => number {
+  // it is ASCII
+  if (bytes.length === json.length) return (offset) => offset
   const offsets = [0, json.length]
   for (const { start, end, pieces } of splices) {
     offsets.push(start, end)
     for (const piece of pieces) if (typeof piece !== 'string') offsets.push(piece.start, piece.end)
   }
-  return new OffsetMap(offsets, 0, (from, to) => Buffer.byteLength(json.slice(from, to)))
+  return mapOffsets(offsets, 0, (from, to) => Buffer.byteLength(json.slice(from, to)))
 }

@@ -1,7 +1,7 @@
 import type { Span } from '../../common/json/json-spans.ts'
 
 /** A stretch of one of a body's texts, cut out unchanged. */
-interface Cut extends Span {
+export interface Cut extends Span {
   /** index among the texts */
   readonly text: number
 }

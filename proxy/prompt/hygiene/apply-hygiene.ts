@@ -7,13 +7,15 @@ import {
   type Splice,
   valueStart,
 } from '../../common/json/json-spans.ts'
-import type { RetrievedFrame } from './place-behind-history.ts'
 
 /** What may be changed before the blocks; nothing unless configured. */
 export interface HygieneSettings {
   readonly sort_tools: boolean
-  /** what goes behind the history of a conversation */
-  readonly behind_history: readonly RetrievedFrame[]
+  /**
+   * What goes behind the history of a conversation, as an application writes it into its system message: the words with
+   * which it begins and, behind `{any}`, those with which it ends. Without the latter it ends with the message.
+   */
+  readonly behind_history: readonly string[]
 }
 
 /**
@@ -45,7 +47,9 @@ export function orderTools(json: string, tools: Span): Splice | undefined {
     keys.push(key)
   }
   if (hasDuplicate(keys)) return undefined
-  const order = [...keys.keys()].sort((left, right) => compare(keys[left]!, keys[right]!))
+  // by code units: the same on every machine, whatever its locale
+  const sorted = keys.map((key) => key.join('\0'))
+  const order = [...keys.keys()].sort((left, right) => (sorted[left]! < sorted[right]! ? -1 : 1))
   return reorderElements(json, elements, order)
 }
 
@@ -61,15 +65,6 @@ function readKey(json: string): ToolKey | undefined {
 function hasDuplicate(keys: readonly ToolKey[]): boolean {
   const named = keys.filter(([, name]) => name !== '').map(([type, name]) => JSON.stringify([type, name]))
   return new Set(named).size < named.length
-}
-
-// by code units: the same on every machine, whatever its locale
-function compare(left: ToolKey, right: ToolKey): number {
-  for (const [place, text] of left.entries()) {
-    const other = right[place]!
-    if (text !== other) return text < other ? -1 : 1
-  }
-  return 0
 }
 
 /**

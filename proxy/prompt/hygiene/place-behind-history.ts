@@ -3,18 +3,8 @@ import type { Span } from '../../common/json/json-spans.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptBody, writeBody } from '../body/prompt-body.ts'
 import { spliceTexts } from '../body/splice-texts.ts'
-import type { TextSplice } from '../body/text-splice.ts'
+import type { Cut, TextSplice } from '../body/text-splice.ts'
 import { readPromptBody } from '../formats/read-prompt-body.ts'
-
-/**
- * How an application writes what it has retrieved into its system message: the words with which that begins and, behind
- * `{any}`, those with which it ends. Without the latter it ends with the message.
- */
-export type RetrievedFrame = string
-
-interface Stretch extends Span {
-  readonly text: number
-}
 
 const between = '\n\n'
 
@@ -26,7 +16,7 @@ const between = '\n\n'
 export function placeBehindHistory(
   api: PromptApi,
   prompt: PromptBody,
-  frames: readonly RetrievedFrame[],
+  frames: readonly string[],
 ): PromptBody | undefined {
   const { prompts, texts } = prompt.set ?? { prompts: [], texts: [] }
   if (frames.length === 0 || prompts.length !== 1 || prompt.explicit) return undefined
@@ -53,8 +43,8 @@ export function placeBehindHistory(
 function findFramed(
   textOf: (text: number) => string,
   texts: readonly number[],
-  frames: readonly RetrievedFrame[],
-): Stretch | undefined {
+  frames: readonly string[],
+): Cut | undefined {
   for (const frame of frames) {
     for (const text of texts) {
       const stretch = findIn(textOf(text), frame)
@@ -65,7 +55,7 @@ function findFramed(
 }
 
 /** Undefined if a text does not have both words of the frame, or if nothing but what they enclose is in it. */
-function findIn(text: string, frame: RetrievedFrame): Span | undefined {
+function findIn(text: string, frame: string): Span | undefined {
   const [from = '', to] = frame.split('{any}')
   const start = text.indexOf(from)
   // a retrieved text may contain the words that end it, too
