@@ -67,7 +67,7 @@ export class Tenancy {
       return this.#toCaller({ headers, socket }, findKey(this.#keys, headers))
     const asked = { authorization: `Bearer ${shown}` }
     const key = findKey(this.#keys, asked)
-    if (!key && !this.#keys.isOpen) throw unknownKey()
+    if (!key && !this.#keys.isOpen) throw new ProxyError('invalid_body', unknownKey)
     return this.#toCaller({ headers: asked, socket }, key)
   }
 
@@ -107,11 +107,8 @@ function authorize(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry {
   throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-function unknownKey(): ProxyError {
-  const message =
-    'x-reprise-key is no API key that is known here: send one of the configured keys, or x-reprise-tenant with the name of a tenant.'
-  return new ProxyError('invalid_body', message)
-}
+const unknownKey =
+  'x-reprise-key is no API key that is known here: send one of the configured keys, or x-reprise-tenant with the name of a tenant.'
 
 function findKey(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry | undefined {
   const named = headers['x-api-key']

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { applySplices, SpanFinder, type Splice } from '../common/json/json-spans.ts'
+import { applySplices, type Splice, spanFinder } from '../common/json/json-spans.ts'
 import type { JsonPath } from '../common/json/json-value.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
@@ -166,7 +166,7 @@ function lineEnd(text: string, start: number): number {
  * included. The changes are in UTF-16 units of the string, ascending and not overlapping.
  */
 export function spliceString(json: string, path: JsonPath, changes: readonly Splice[]): Splice[] {
-  const literal = new SpanFinder(json).find(path)
+  const literal = spanFinder(json)(path)
   const isPlain = !json.slice(literal.start, literal.end).includes('\\')
   let units = 0
   let at = literal.start + 1

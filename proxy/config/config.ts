@@ -124,7 +124,6 @@ export interface Config extends Omit<WrittenConfig, 'mode' | 'engines'>, Constan
 export interface Settings extends Omit<Config, 'templates' | 'options'> {
   readonly templates: readonly DeclaredTemplate[]
   readonly options: RequestOptions
-  readonly wording: Wording
   /** whether the first words of blocks are kept for the control plane */
   readonly keepsWords: boolean
   /** whether the caller's API key is meant for us and must not reach the engine */

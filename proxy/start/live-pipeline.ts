@@ -11,7 +11,6 @@ import { BodyMemory, collectGarbage, memoryForBodies, memoryRelease } from '../h
 import { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { Prover } from '../idle/prove/prover.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
-import { defaultWording } from '../prompt/wording.ts'
 import type { Recorder, RecorderOptions } from '../record/recorder.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { BorderPositions } from '../request/borders/border-positions.ts'
@@ -187,7 +186,6 @@ function toSettings(config: Config, keys: ApiKeys, templates: Settings['template
     ...config,
     templates,
     options: readOptions(config.options),
-    wording: { ...defaultWording, ...config.annotations },
     keepsWords: config.logs.prompts || (config.record.folder !== undefined && config.record.text),
     keepsClientKey: !keys.isOpen && !config.keys.forward_client_authorization,
   }

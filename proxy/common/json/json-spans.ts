@@ -62,28 +62,18 @@ export function elementSpans(json: string, start: number): Span[] {
   return elements
 }
 
-/** Finds values of a JSON text by the keys and indices that lead to them; each container is read once. */
-export class SpanFinder {
-  readonly #json: string
-  readonly #members = new Map<number, Map<string, Span>>()
-  readonly #elements = new Map<number, Span[]>()
+/** Returns the span of a value that is known to exist from JSON.parse, by the keys and indices that lead to it. */
+export type FindSpan = (path: readonly (string | number)[]) => Span
 
-  constructor(json: string) {
-    this.#json = json
-  }
-
-  /** Returns the span of a value that is known to exist from JSON.parse. */
-  find(path: readonly (string | number)[]): Span {
-    let span: Span = { start: valueStart(this.#json), end: this.#json.length }
-    for (const step of path) {
-      const { start } = span
-      span =
-        typeof step === 'string'
-          ? getOrMake(this.#members, start, () => memberSpans(this.#json, start)).get(step)!
-          : getOrMake(this.#elements, start, () => elementSpans(this.#json, start))[step]!
-    }
-    return span
-  }
+/** Returns what finds values of a JSON text; each container is read once. */
+export function spanFinder(json: string): FindSpan {
+  const membersAt = new Map<number, Map<string, Span>>()
+  const elementsAt = new Map<number, Span[]>()
+  const child = ({ start }: Span, step: string | number): Span =>
+    typeof step === 'string'
+      ? getOrMake(membersAt, start, () => memberSpans(json, start)).get(step)!
+      : getOrMake(elementsAt, start, () => elementSpans(json, start))[step]!
+  return (path) => path.reduce<Span>(child, { start: valueStart(json), end: json.length })
 }
 
 /** Returns where the first value of a JSON text begins. */

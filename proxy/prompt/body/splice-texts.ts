@@ -35,7 +35,7 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
     const [{ path, isRaw }, locate] = [received[place]!, offsets[place]]
     if (!locate) {
       const text = spliceText(texts, place, splices[place]!)
-      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.spans.find(path) }]
+      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.findSpan(path) }]
     }
     return splices[place]!.map(({ start, end, pieces }) => ({
       start: locate(start),
@@ -76,13 +76,13 @@ const LETTER_U = 0x75
  * not valid JSON.
  */
 function toJsonOffsets(
-  { json, spans }: PromptBody,
+  { json, findSpan }: PromptBody,
   { text, path, isRaw }: PromptText,
   offsets: number[],
 ): ((offset: number) => number) | undefined {
   if (offsets.some((offset) => splitsCharacter(text, offset))) return undefined
   if (offsets.length === 0) return () => 0
-  const start = spans.find(path).start + (isRaw ? 0 : 1)
+  const start = findSpan(path).start + (isRaw ? 0 : 1)
   let at = start
   let next = isRaw ? -1 : json.indexOf(BACKSLASH, at)
   return mapOffsets(offsets, start, (from, to) => {
