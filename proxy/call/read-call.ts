@@ -53,8 +53,9 @@ export async function readCall(
   telemetry.calledBy(caller)
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
-  const body = await readBody(incoming, { limit: pipeline.settings().limits.body_bytes, share, signal: clientLeft })
   try {
+    const limit = pipeline.settings().limits.body_bytes
+    const body = await readBody(incoming, { limit, share, signal: clientLeft })
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {
     share.release()

@@ -22,7 +22,7 @@ const pauseMilliseconds = 2
 interface BodyBounds {
   /** in bytes */
   readonly limit: number
-  /** its share of the memory for all bodies; released if it cannot be read */
+  /** its share of the memory for all bodies; the caller releases it, also if it cannot be read */
   readonly share?: BodyShare | undefined
   /** aborts when the body is given up */
   readonly signal?: Leaving | undefined
@@ -32,16 +32,7 @@ interface BodyBounds {
  * Reads a request's whole body. Rejects with `body_too_large` as soon as it is known to exceed `limit` bytes, and with
  * `queue_full` if the bodies of all requests together exceed their limit.
  */
-export async function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
-  try {
-    return await gather(incoming, bounds)
-  } catch (error) {
-    bounds.share?.release()
-    throw error
-  }
-}
-
-function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const length = Number(incoming.headers['content-length'] ?? 0)
     // unread: a client that waits for `100 Continue` is spared the body

@@ -4,12 +4,6 @@ import { isSet } from '../demands/demands.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
 import type { Prompt, PromptMessage, PromptText } from './prompt.ts'
 
-interface Piece {
-  readonly path: JsonPath
-  readonly text: string
-  readonly isRaw?: boolean
-}
-
 interface ToolCall {
   readonly name: string
   readonly given: unknown
@@ -34,11 +28,11 @@ export class PromptBuilder {
   /** Adds a message. `rest` is everything in it that is not text. */
   message(
     role: string,
-    pieces: readonly Piece[],
+    pieces: readonly PromptText[],
     rest: readonly unknown[],
     { isRendered = false, call }: { readonly isRendered?: boolean; readonly call?: unknown } = {},
   ): void {
-    const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
+    const texts = pieces.map((piece) => this.texts.push(piece) - 1)
     // the first of the rest holds the message's own members, the others are parts that are not text
     const isTextOnly = rest.length === 1
     const called = this.#tools.get(call)
@@ -88,9 +82,9 @@ export function splitContent(
   content: unknown,
   path: JsonPath,
   types: readonly string[],
-): { pieces: Piece[]; others: unknown[] } {
+): { pieces: PromptText[]; others: unknown[] } {
   if (typeof content === 'string') return { pieces: [{ path, text: content }], others: [] }
-  const pieces: Piece[] = []
+  const pieces: PromptText[] = []
   const others: unknown[] = []
   for (const [place, part] of (isParts(content) ? content : []).entries()) {
     const { type, text } = part

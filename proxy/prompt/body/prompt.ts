@@ -5,7 +5,7 @@ export interface PromptText {
   readonly path: JsonPath
   readonly text: string
   /** the text is the raw JSON at `path`, not the value of a JSON string */
-  readonly isRaw: boolean
+  readonly isRaw?: boolean
 }
 
 /** A part of a prompt from one speaker. */

@@ -25,7 +25,7 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
   const edges = edgesByText(texts.length, splices)
   // explicit blocks are not in the text received
   const offsets = received.map((own, i) => (texts[i] === own.text ? toJsonOffsets(prompt, own, edges[i]!) : undefined))
-  const write = (piece: Piece, isRaw: boolean): Span | string => {
+  const write = (piece: Piece, isRaw = false): Span | string => {
     const locate = typeof piece === 'string' ? undefined : offsets[piece.text]
     if (typeof piece !== 'string' && locate) return { start: locate(piece.start), end: locate(piece.end) }
     const text = piecesText(texts, [piece])

@@ -40,17 +40,18 @@ type ToolKey = readonly [type: string, name: string, json: string]
  */
 export function orderTools(json: string, tools: Span): Splice | undefined {
   const elements = elementSpans(json, tools.start)
-  const keys: ToolKey[] = []
-  for (const { start, end } of elements) {
-    const key = readKey(json.slice(start, end))
-    if (key === undefined) return undefined
-    keys.push(key)
-  }
-  if (hasDuplicate(keys)) return undefined
+  const keys = elements.map(({ start, end }) => readKey(json.slice(start, end)))
+  if (!keys.every((key) => key !== undefined) || hasDuplicate(keys)) return undefined
   // by code units: the same on every machine, whatever its locale
   const sorted = keys.map((key) => key.join('\0'))
   const order = [...keys.keys()].sort((left, right) => (sorted[left]! < sorted[right]! ? -1 : 1))
-  return reorderElements(json, elements, order)
+  if (order.every((from, place) => from === place)) return undefined
+  // the separators stay in their places
+  const pieces = order.map((from, place) => {
+    const [{ start, end }, here] = [elements[from]!, elements[place]!]
+    return json.slice(start, end) + json.slice(here.end, elements[place + 1]?.start ?? here.end)
+  })
+  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
 }
 
 function readKey(json: string): ToolKey | undefined {
@@ -65,20 +66,4 @@ function readKey(json: string): ToolKey | undefined {
 function hasDuplicate(keys: readonly ToolKey[]): boolean {
   const named = keys.filter(([, name]) => name !== '').map(([type, name]) => JSON.stringify([type, name]))
   return new Set(named).size < named.length
-}
-
-/**
- * Returns a splice that puts the elements of an array (from `elementSpans`) into another order: byte for byte,
- * with the separators left in their places. Returns undefined if they are in that order already.
- */
-function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {
-  if (order.every((from, place) => from === place)) return undefined
-  const pieces: string[] = []
-  for (const [place, from] of order.entries()) {
-    const { start, end } = elements[from]!
-    pieces.push(json.slice(start, end))
-    const next = elements[place + 1]
-    if (next) pieces.push(json.slice(elements[place]!.end, next.start))
-  }
-  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
 }
