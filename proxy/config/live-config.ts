@@ -1,5 +1,5 @@
 import type { Log } from '../common/log.ts'
-import { type Config, toConfig, type WrittenConfig } from './config.ts'
+import { type Config, toConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import { type ConfigSource, type LoadedConfig, loadConfig } from './sources/config-source.ts'
@@ -43,7 +43,8 @@ export class LiveConfig {
       // the embedded emulator is not exchanged for engines, nor they for it
       const isEmulated = this.config.engines.length === 0 || wanted.engines.length === 0
       const waits = (path: string): boolean => {
-        if (path === 'redis.url' && isSameRedis(before, wanted)) return false
+        // its next connection can use another login
+        if (path === 'redis.url' && areOneRedis(before.redis.url, wanted.redis.url)) return false
         const isFixed = fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
         return isFixed || (losesKeys && path === 'keys.file') || (isEmulated && path === 'engines')
       }
@@ -60,9 +61,4 @@ export class LiveConfig {
       log.error({ faults: (error as Error).message.split('\n') }, 'configuration not reloaded: the one before stays')
     }
   }
-}
-
-/** Whether only the login to Redis differs, which its next connection can use. */
-function isSameRedis({ redis: { url: before } }: WrittenConfig, { redis: { url } }: WrittenConfig): boolean {
-  return before !== undefined && url !== undefined && areOneRedis(before, url)
 }

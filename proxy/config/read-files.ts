@@ -35,7 +35,7 @@ interface NamedFiles extends Certificates {
 
 export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const [listener, ofRedis] = readAll(
-    () => readListenerTls(tls),
+    () => (tls.cert === undefined || tls.key === undefined ? undefined : readPem('tls', tls)),
     () => readClientTls('redis.tls', redis.tls),
   )
   return { listener, redis: ofRedis }
@@ -126,14 +126,7 @@ function readAll<T extends readonly unknown[]>(...reads: { readonly [I in keyof 
   return all as unknown as T
 }
 
-/** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
-function readListenerTls(files: Config['tls']): ListenerTls | undefined {
-  if (files.cert === undefined || files.key === undefined) return undefined
-  const { cert, key, ca } = readPem('tls', files)
-  return { cert: cert!, key: key!, clientCa: ca }
-}
-
-/** The same for the certificate that we present to an engine or Redis, and those that we trust. */
+/** Reads the certificate that we present to an engine or Redis, and those that we trust. */
 export function readClientTls(setting: string, files: TlsFiles | undefined): EngineTls | undefined {
   return files && readPem(setting, files)
 }

@@ -17,12 +17,8 @@ import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from '.
 import { clientAddress } from './forwarded-headers.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
-/** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
-export interface ListenerTls {
-  readonly cert: Buffer
-  readonly key: Buffer
-  readonly clientCa: Buffer | undefined
-}
+/** A listener's certificate and key, in PEM. With `ca`, every client must present a certificate signed by it. */
+export type ListenerTls = Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
 
 interface ListenerOptions {
   /** how long a client may take to send its request; answers have no limit */
@@ -41,10 +37,11 @@ export interface ListenAddress {
 /** The most requests that may wait on one connection. Without a limit, Node reads and keeps all that a client sends. */
 const mostWaiting = 100
 
+const minVersion = 'TLSv1.2' as const
+
 /** An HTTP or HTTPS server that can shut down gracefully. */
 export class Listener {
   readonly #server: Server | TlsServer
-  readonly #isSecure: boolean
   readonly #handle: RequestListener
   readonly #onUnread: ListenerOptions['onUnread']
   /** how many requests wait for others on their connection */
@@ -70,7 +67,6 @@ export class Listener {
     }
     this.#handle = handle
     this.#onUnread = onUnread
-    this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => this.#take(request, response))
     // without these listeners Node answers: 417 without a line in the log, and 100 before a request is looked at
     this.#server.on('checkExpectation', (request, response) => this.#take(request, response))
@@ -100,12 +96,12 @@ export class Listener {
 
   get url(): string {
     const { address, port, family } = this.#server.address() as AddressInfo
-    return `${this.#isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+    return `${'setSecureContext' in this.#server ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
 
   /** Uses these certificates for new connections. Has no effect on a listener created without TLS. */
   setTls(tls: ListenerTls): void {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext(toContext(tls))
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, minVersion })
   }
 
   /** From now on closes the connection after every answer, so that clients reconnect, here or elsewhere. */
@@ -231,12 +227,8 @@ function createAnyServer(
   handle: RequestListener,
 ): Server | TlsServer {
   if (tls === undefined) return createServer(options, handle)
-  const requestCert = tls.clientCa !== undefined
+  const requestCert = tls.ca !== undefined
   // no HTTP/2, since streams are written straight to the response
-  const own = { requestCert, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }
-  return createTlsServer({ ...options, ...toContext(tls), ...own }, handle)
-}
-
-function toContext({ cert, key, clientCa }: ListenerTls): SecureContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', ...(clientCa === undefined ? {} : { ca: clientCa }) }
+  const own = { minVersion, requestCert, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }
+  return createTlsServer({ ...options, ...tls, ...own }, handle)
 }

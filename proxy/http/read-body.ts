@@ -175,16 +175,12 @@ export function watchBody(
     if (looked < looks) return
     if (socket.bytesRead - bytes < leastBytes) {
       clearInterval(timer)
-      onStall(tooSlow(milliseconds))
+      const message = `Less than ${leastBytes} bytes of the request body arrived in ${milliseconds / 1000} s, which is too slow here: send it again.`
+      onStall(new ProxyError('body_too_slow', message, { headers: { connection: 'close' } }))
     }
     looked = 0
     bytes = socket.bytesRead
   }
   const timer = setInterval(look, milliseconds / looks).unref()
   return () => clearInterval(timer)
-}
-
-function tooSlow(milliseconds: number): ProxyError {
-  const message = `Less than ${leastBytes} bytes of the request body arrived in ${milliseconds / 1000} s, which is too slow here: send it again.`
-  return new ProxyError('body_too_slow', message, { headers: { connection: 'close' } })
 }

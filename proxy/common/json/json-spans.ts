@@ -102,23 +102,16 @@ export function insertMembers(json: string, start: number, members: Readonly<Rec
 
 /** Returns splices that remove every member with one of these keys from the object at `start`, including the commas. */
 export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
-  const splices: Splice[] = []
-  /** where the current run of removed members begins; −1: there is none */
-  let runStart = -1
-  let runEnd = -1
-  let keptEnd = -1
-  eachMember(json, start, (key, value, at, next) => {
-    if (keys.has(key)) {
-      if (runStart < 0) runStart = at
-      runEnd = next
-      return
-    }
-    if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })
-    runStart = -1
-    keptEnd = value.end
-  })
-  if (runStart >= 0) splices.push({ start: keptEnd < 0 ? runStart : keptEnd, end: runEnd, text: '' })
-  return splices
+  const members: { key: string; start: number; end: number; next: number }[] = []
+  eachMember(json, start, (key, { end }, at, next) => members.push({ key, start: at, end, next }))
+  const kept = members.findLastIndex(({ key }) => !keys.has(key))
+  // behind the last one that stays, its comma goes too
+  const behind = members.splice(kept + 1)
+  const removed = members
+    .filter(({ key }) => keys.has(key))
+    .map((one) => ({ start: one.start, end: one.next, text: '' }))
+  if (behind.length === 0) return removed
+  return [...removed, { start: members.at(-1)?.end ?? behind[0]!.start, end: behind.at(-1)!.next, text: '' }]
 }
 
 function skipSpace(json: string, at: number): number {

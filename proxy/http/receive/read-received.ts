@@ -6,7 +6,7 @@ import { readExplicitContext } from '../../prompt/body/explicit-context.ts'
 import { countMessages } from '../../prompt/body/prompt.ts'
 import type { PromptBody } from '../../prompt/body/prompt-body.ts'
 import { readPromptBody } from '../../prompt/formats/read-prompt-body.ts'
-import { applyHygiene, type HygieneSettings } from '../../prompt/hygiene/apply-hygiene.ts'
+import { type HygieneSettings, orderTools } from '../../prompt/hygiene/order-tools.ts'
 import { placeBehindHistory } from '../../prompt/hygiene/place-behind-history.ts'
 import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
@@ -94,7 +94,7 @@ function tidyUp(api: PromptApi, given: PromptBody, hygiene: HygieneSettings): Om
   }
   tidy('placement', () => placeBehindHistory(api, prompt, hygiene.behind_history))
   tidy('tools', () => {
-    const clean = applyHygiene(prompt.json, hygiene)
+    const clean = hygiene.sort_tools ? orderTools(prompt.json) : undefined
     return clean === undefined ? undefined : readPromptBody(api, Buffer.from(clean))
   })
   return { prompt, tidied, fault }

@@ -1,12 +1,5 @@
 import { isObject } from '#engine-adapters/json-object.ts'
-import {
-  applySplices,
-  elementSpans,
-  memberSpans,
-  type Span,
-  type Splice,
-  valueStart,
-} from '../../common/json/json-spans.ts'
+import { elementSpans, memberSpans, valueStart } from '../../common/json/json-spans.ts'
 
 /** What may be changed before the blocks; nothing unless configured. */
 export interface HygieneSettings {
@@ -18,40 +11,32 @@ export interface HygieneSettings {
   readonly behind_history: readonly string[]
 }
 
-/**
- * Makes the beginning of a request body, which must be a JSON object, the same for more requests: its tools in a stable
- * order. Pure and idempotent: past turns come out as they did before. Returns undefined if nothing changes.
- */
-export function applyHygiene(json: string, { sort_tools }: Pick<HygieneSettings, 'sort_tools'>): string | undefined {
-  if (!sort_tools) return undefined
-  const tools = memberSpans(json, valueStart(json)).get('tools')
-  const sorted = tools && json[tools.start] === '[' ? orderTools(json, tools) : undefined
-  return sorted && applySplices(json, [sorted])
-}
-
 /** The sort keys of a tool, in order of precedence. */
 type ToolKey = readonly [type: string, name: string, json: string]
 
 /**
- * Returns a splice that puts a `tools` array into an order that does not depend on the one it came in: by type, name
- * and JSON, each tool byte for byte. Returns undefined if it is in that order, or is better left alone: an element is
- * not an object, carries `cache_control` (which covers everything before it), or shares its type and name with another
- * (engines take the first or the last).
+ * Puts the `tools` of a request body, which must be a JSON object, into an order that does not depend on the one they came
+ * in, so that more requests begin alike: by type, name and JSON, each tool byte for byte. Pure and idempotent: past turns
+ * come out as they did before. Returns undefined if they are in that order, or are better left alone: an element is not an
+ * object, carries `cache_control` (which covers everything before it), or shares its type and name with another (engines
+ * take the first or the last).
  */
-export function orderTools(json: string, tools: Span): Splice | undefined {
+export function orderTools(json: string): string | undefined {
+  const tools = memberSpans(json, valueStart(json)).get('tools')
+  if (!tools || json[tools.start] !== '[') return undefined
   const elements = elementSpans(json, tools.start)
   const keys = elements.map(({ start, end }) => readKey(json.slice(start, end)))
   if (!keys.every((key) => key !== undefined) || hasDuplicate(keys)) return undefined
   // by code units: the same on every machine, whatever its locale
   const sorted = keys.map((key) => key.join('\0'))
-  const order = [...keys.keys()].sort((left, right) => (sorted[left]! < sorted[right]! ? -1 : 1))
+  const order = [...keys.keys()].sort((i, j) => (sorted[i]! < sorted[j]! ? -1 : Number(sorted[i]! > sorted[j]!)))
   if (order.every((from, place) => from === place)) return undefined
   // the separators stay in their places
   const pieces = order.map((from, place) => {
     const [{ start, end }, here] = [elements[from]!, elements[place]!]
     return json.slice(start, end) + json.slice(here.end, elements[place + 1]?.start ?? here.end)
   })
-  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
+  return json.slice(0, elements[0]!.start) + pieces.join('') + json.slice(elements.at(-1)!.end)
 }
 
 function readKey(json: string): ToolKey | undefined {
