@@ -102,6 +102,8 @@ function addChange({ start, end, changes }: Piece, change: Splice): void {
   changes.push({ start: from - start, end: to - start, text: change.start >= start ? change.text : '' })
 }
 
+const LINE_END = /[\r\n]/g
+
 /** An event that is sent on once all of its texts are decided. */
 export class HeldEvent {
   /** As received. */
@@ -127,7 +129,8 @@ export class HeldEvent {
     let data = ''
     // a stream may begin with a byte order mark
     for (let start = text.startsWith('\uFEFF') ? 1 : 0; start < text.length; ) {
-      const end = lineEnd(text, start)
+      LINE_END.lastIndex = start
+      const end = LINE_END.exec(text)?.index ?? text.length
       if (text.startsWith('data:', start)) {
         if (this.#lines.length > 0) data += '\n'
         const inText = start + (text[start + 5] === ' ' ? 6 : 5)
@@ -153,12 +156,6 @@ export class HeldEvent {
   toBytes(): Buffer {
     return this.#splices.length === 0 ? this.bytes : Buffer.from(applySplices(this.#text, this.#splices))
   }
-}
-
-function lineEnd(text: string, start: number): number {
-  const sign = /[\r\n]/g
-  sign.lastIndex = start
-  return sign.exec(text)?.index ?? text.length
 }
 
 /**

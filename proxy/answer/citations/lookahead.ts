@@ -40,13 +40,17 @@ export class Lookahead {
     return true
   }
 
+  /** Returns how many characters of the set follow, at most `limit`. */
+  count(characters: string, limit: number): number {
+    let count = 0
+    while (count < limit && this.peek(count) !== '' && characters.includes(this.peek(count))) count += 1
+    return count
+  }
+
   /** Steps over at most `limit` characters of the set; returns how many. */
   skip(characters: string, limit: number): number {
-    let count = 0
-    while (count < limit && this.peek() !== '' && characters.includes(this.peek())) {
-      this.at += 1
-      count += 1
-    }
+    const count = this.count(characters, limit)
+    this.at += count
     return count
   }
 
