@@ -73,6 +73,7 @@ export class BodyRewriter {
       return this.#rewrite(body)
     } catch (fault) {
       this.fault = fault
+      this.remapped = 0
       return body
     }
   }
@@ -80,17 +81,14 @@ export class BodyRewriter {
   #rewrite(body: Buffer): Buffer {
     if (!isUtf8(body)) return body
     const json = body.toString()
-    let remapped = 0
     const splices = findAnswerTexts(this.#api, tryJson(json)).texts.flatMap(({ path, text, choice }) => {
       const labels = this.#labelsOf(choice)
       if (!labels) return []
       const { changes } = new CitationMapper(labels).advance(text, true)
-      remapped += changes.length
+      this.remapped += changes.length
       return changes.length > 0 ? spliceString(json, path, changes) : []
     })
-    const rewritten = splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
-    this.remapped = remapped
-    return rewritten
+    return splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
   }
 }
 

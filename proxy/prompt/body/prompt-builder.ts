@@ -49,12 +49,6 @@ export class PromptBuilder {
     })
   }
 
-  /** Adds a prompt that is a single text. */
-  plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
-    this.message('user', [{ path, text }], [{}], { isRendered: true })
-    this.endPrompt(preamble)
-  }
-
   /** Ends the prompt that the messages so far belong to. */
   endPrompt(preamble: readonly unknown[]): void {
     this.prompts.push({ preamble: JSON.stringify(preamble), messages: this.#messages })
