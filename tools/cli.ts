@@ -10,18 +10,12 @@ import { ConfigError } from '#proxy/common/errors.ts'
 import { logWritten } from '#proxy/common/log.ts'
 import { readVersion } from '#proxy/common/read-version.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
-import {
-  argument,
-  atLeast,
-  type ListenAddress,
-  readCapacity,
-  readListenAddress,
-  readUrl,
-} from '#proxy/config/read-arguments.ts'
+import { argument, atLeast, readCapacity, readListenAddress, readUrl } from '#proxy/config/read-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/read-files.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import { addServeFlags, type ServeFlags } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'
+import type { ListenAddress } from '#proxy/http/listener.ts'
 import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { addDoctorCommand } from './doctor/command.ts'

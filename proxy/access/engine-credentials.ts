@@ -1,11 +1,3 @@
-/** How to treat the headers with which a client authenticated itself. */
-interface EngineCredentials {
-  /** whether they are meant for us and must not be passed on */
-  readonly keepsClientKey: boolean
-  /** the engine's own key */
-  readonly apiKey: string | undefined
-}
-
 const credentialHeaders = new Set(['authorization', 'x-api-key'])
 
 /** Returns those of some headers by which an engine authorises a client; names and values alternating. */
@@ -13,10 +5,14 @@ export function credentialsOf(headers: readonly string[]): string[] {
   return headers.filter((_, i) => credentialHeaders.has(headers[i - (i % 2)]!.toLowerCase()))
 }
 
-/** The client's headers, names and values alternating, with the credentials that the engine should see. */
+/**
+ * The client's headers, names and values alternating, with the credentials that the engine should see: its own key, or
+ * else the client's, unless that is meant for us and must not be passed on.
+ */
 export function withEngineCredentials(
   rawHeaders: readonly string[],
-  { keepsClientKey, apiKey }: EngineCredentials,
+  { keepsClientKey }: { readonly keepsClientKey: boolean },
+  { apiKey }: { readonly apiKey: string | undefined },
 ): readonly string[] {
   if (!keepsClientKey && apiKey === undefined) return rawHeaders
   const headers: string[] = []

@@ -35,14 +35,14 @@ type Incoming = Pick<IncomingMessage, 'headers' | 'socket'>
  */
 export class Tenancy {
   readonly #keys: ApiKeys
-  readonly #peers: ReturnType<typeof readPeers>
+  readonly #isPeer: ReturnType<typeof readPeers>
   readonly #from: TenantSource
   readonly #namesByTenant = new LRUCache<string, string>({ max: mostNamed })
 
   /** Throws a ConfigError for peers that are no addresses. */
   constructor({ keys, trustedPeers, from = 'key' }: TenancyOptions) {
     this.#keys = keys
-    this.#peers = readPeers(trustedPeers)
+    this.#isPeer = readPeers(trustedPeers)
     this.#from = from
   }
 
@@ -67,13 +67,13 @@ export class Tenancy {
       return this.#toCaller({ headers, socket }, findKey(this.#keys, headers))
     const asked = { authorization: `Bearer ${shown}` }
     const key = findKey(this.#keys, asked)
-    if (!key && !this.#keys.isOpen) throw unknownKey()
+    if (!key && !this.#keys.isOpen) throw new ProxyError('invalid_body', unknownKey)
     return this.#toCaller({ headers: asked, socket }, key)
   }
 
   /** Whether who connects from there may name the tenant. */
   trusts({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
-    return this.#peers.has(socket.remoteAddress)
+    return this.#isPeer(socket.remoteAddress)
   }
 
   #toCaller({ headers, socket }: Incoming, key: KeyEntry | undefined): Caller {
@@ -107,11 +107,8 @@ function authorize(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry {
   throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-function unknownKey(): ProxyError {
-  const message =
-    'x-reprise-key is no API key that is known here: send one of the configured keys, or x-reprise-tenant with the name of a tenant.'
-  return new ProxyError('invalid_body', message)
-}
+const unknownKey =
+  'x-reprise-key is no API key that is known here: send one of the configured keys, or x-reprise-tenant with the name of a tenant.'
 
 function findKey(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry | undefined {
   const named = headers['x-api-key']
@@ -131,16 +128,14 @@ function checkName(name: string): string {
 }
 
 /** Reads addresses and ranges, as in 10.0.0.0/8, ::1 or fd00::/8; throws a ConfigError for anything else. */
-export function readPeers(ranges: readonly string[]): { has(address: string | undefined): boolean } {
+export function readPeers(ranges: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
   for (const range of ranges) addRange(list, range)
-  return {
-    has: (address) => {
-      if (address === undefined || ranges.length === 0) return false
-      const plain = plainAddress(address)
-      const version = isIP(plain)
-      return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
-    },
+  return (address) => {
+    if (address === undefined || ranges.length === 0) return false
+    const plain = plainAddress(address)
+    const version = isIP(plain)
+    return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
 

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import {
-  type AnswerLimits,
   type AnswerRewriter,
   BodyRewriter,
   choicesEach,
   createAnswerRewriter,
-  PromptLabels,
+  type LabelsOf,
+  labelsOfChoices,
 } from './answer-rewriter.ts'
 import type { CitationMap } from './citations/citation-labels.ts'
 
@@ -21,8 +21,8 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'application/json', new PromptLabels([map], 1), limits)!
+function create(api: PromptApi): AnswerRewriter {
+  return createAnswerRewriter(api, 'application/json', labelsOfChoices([map], 1)!)!
 }
 
 function rewrite(rewriter: AnswerRewriter, body: Buffer): Buffer {
@@ -109,7 +109,7 @@ test('of the text only the labels change, in any JSON', () => {
 })
 
 test('a body that is too long passes as it is, all of it', () => {
-  const rewriter = create('generate', { body: 20 })
+  const rewriter = new BodyRewriter('generate', labelsOfChoices([map], 1)!, 20)
   expect(rewriter.push(Buffer.from('{"text":"Doc_1 ')).length).toBe(0)
   expect(String(rewriter.push(Buffer.from('and Doc_2")')))).toBe('{"text":"Doc_1 and Doc_2")')
   expect(String(rewriter.push(Buffer.from('}')))).toBe('}')
@@ -118,12 +118,9 @@ test('a body that is too long passes as it is, all of it', () => {
 })
 
 test('after a fault of ours the body passes as it is', () => {
-  class BrokenLabels extends PromptLabels {
-    override of(): undefined {
-      throw new Error('a fault')
-    }
-  }
-  const rewriter = new BodyRewriter('generate', new BrokenLabels([map], 1))
+  const rewriter = new BodyRewriter('generate', () => {
+    throw new Error('a fault')
+  })
   expect(String(rewrite(rewriter, Buffer.from('{"text":"Doc_1"}')))).toBe('{"text":"Doc_1"}')
   expect(rewriter.fault).toEqual(new Error('a fault'))
 })
@@ -139,25 +136,25 @@ it.each([
   ['text/html', false],
   ['', false],
 ])('an answer of type %j is read: %s', (contentType, isRead) => {
-  expect(createAnswerRewriter('completions', contentType, new PromptLabels([map], 1)) !== undefined).toBe(isRead)
+  expect(createAnswerRewriter('completions', contentType, labelsOfChoices([map], 1)!) !== undefined).toBe(isRead)
 })
 
 test('with nothing to map there is no rewriter', () => {
   const same = [{ prefix: '', labels: new Map([['1', '1']]) }]
-  expect(createAnswerRewriter('completions', 'application/json', new PromptLabels([same], 1))).toBe(undefined)
-  expect(createAnswerRewriter('completions', 'application/json', new PromptLabels([], 1))).toBe(undefined)
+  expect(labelsOfChoices([same], 1)).toBe(undefined)
+  expect(labelsOfChoices([], 1)).toBe(undefined)
 })
 
 describe('each choice of an answer to several prompts is mapped with the labels of its own prompt', () => {
   const maps = ['2', '3', '4'].map((to): CitationMap => [{ prefix: '', labels: new Map([['1', to]]) }])
-  const answer = (api: PromptApi, labels: PromptLabels, body: unknown): unknown =>
+  const answer = (api: PromptApi, labels: LabelsOf, body: unknown): unknown =>
     JSON.parse(
       String(rewrite(createAnswerRewriter(api, 'application/json', labels)!, Buffer.from(JSON.stringify(body)))),
     )
 
   it('in completions, by its index', () => {
     const choices = [1, 0, 2].map((index) => ({ index, text: 'so [1]' }))
-    expect(answer('completions', new PromptLabels(maps, 1), { choices })).toEqual({
+    expect(answer('completions', labelsOfChoices(maps, 1)!, { choices })).toEqual({
       choices: [
         { index: 1, text: 'so [3]' },
         { index: 0, text: 'so [2]' },
@@ -168,7 +165,7 @@ describe('each choice of an answer to several prompts is mapped with the labels 
 
   it('if there are several choices for each', () => {
     const choices = Array.from({ length: 6 }, (_, index) => ({ index, text: '[1].' }))
-    const { choices: mapped } = answer('completions', new PromptLabels(maps, 2), { choices }) as {
+    const { choices: mapped } = answer('completions', labelsOfChoices(maps, 2)!, { choices }) as {
       choices: { text: string }[]
     }
     expect(mapped.map(({ text }) => text)).toEqual(['[2].', '[2].', '[3].', '[3].', '[4].', '[4].'])
@@ -176,7 +173,7 @@ describe('each choice of an answer to several prompts is mapped with the labels 
 
   it('in generations, by place', () => {
     const body = [{ text: 'so [1]' }, { text: 'so [1]' }, { text: 'so [1]' }]
-    expect(answer('generate', new PromptLabels(maps, 1), body)).toEqual([
+    expect(answer('generate', labelsOfChoices(maps, 1)!, body)).toEqual([
       { text: 'so [2]' },
       { text: 'so [3]' },
       { text: 'so [4]' },

@@ -25,27 +25,19 @@ export interface AnswerRewriter {
   readonly fault: unknown
 }
 
-/** How many bytes may be gathered. */
-export interface AnswerLimits {
-  readonly event?: number
-  readonly body?: number
-}
-
 /**
- * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if there is nothing
- * to map or the content type is not supported. The answer must not be encoded, and its length may change.
+ * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if the
+ * content type is not supported. The answer must not be encoded, and its length may change.
  */
 export function createAnswerRewriter(
   api: PromptApi,
   contentType: string,
-  labels: PromptLabels,
-  limits: AnswerLimits = {},
+  labelsOf: LabelsOf,
 ): AnswerRewriter | undefined {
-  if (labels.isIdentity) return undefined
   const [type = '', ...parameters] = contentType.toLowerCase().split(';')
   if (parameters.some((parameter) => /^\s*charset=(?!"?utf-?8)/.test(parameter))) return undefined
-  if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labels, limits.event)
-  if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labels, limits.body)
+  if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labelsOf)
+  if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labelsOf)
   return undefined
 }
 
@@ -54,16 +46,16 @@ const defaultLongestBody = 16 * 1024 * 1024
 /** Maps the citations in an answer that is one JSON document, once it is complete. */
 export class BodyRewriter {
   readonly #api: PromptApi
-  readonly #labels: PromptLabels
+  readonly #labelsOf: LabelsOf
   readonly #longestBody: number
   readonly #gathered = new GatheredBytes()
   remapped = 0
   overflowed = false
   fault: unknown
 
-  constructor(api: PromptApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
+  constructor(api: PromptApi, labelsOf: LabelsOf, longestBody: number = defaultLongestBody) {
     this.#api = api
-    this.#labels = labels
+    this.#labelsOf = labelsOf
     this.#longestBody = longestBody
   }
 
@@ -81,6 +73,7 @@ export class BodyRewriter {
       return this.#rewrite(body)
     } catch (fault) {
       this.fault = fault
+      this.remapped = 0
       return body
     }
   }
@@ -88,17 +81,14 @@ export class BodyRewriter {
   #rewrite(body: Buffer): Buffer {
     if (!isUtf8(body)) return body
     const json = body.toString()
-    let remapped = 0
     const splices = findAnswerTexts(this.#api, tryJson(json)).texts.flatMap(({ path, text, choice }) => {
-      const labels = this.#labels.of(choice)
+      const labels = this.#labelsOf(choice)
       if (!labels) return []
       const { changes } = new CitationMapper(labels).advance(text, true)
-      remapped += changes.length
+      this.remapped += changes.length
       return changes.length > 0 ? spliceString(json, path, changes) : []
     })
-    const rewritten = splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
-    this.remapped = remapped
-    return rewritten
+    return splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
   }
 }
 
@@ -112,7 +102,7 @@ const mostHeldEvents = 256
  */
 export class StreamRewriter {
   readonly #api: PromptApi
-  readonly #labels: PromptLabels
+  readonly #labelsOf: LabelsOf
   readonly #longestEvent: number
   readonly #splitter: EventSplitter
   readonly #texts = new Map<string, FollowedText>()
@@ -123,9 +113,9 @@ export class StreamRewriter {
   overflowed = false
   fault: unknown
 
-  constructor(api: PromptApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
+  constructor(api: PromptApi, labelsOf: LabelsOf, longestEvent: number = defaultLongestEvent) {
     this.#api = api
-    this.#labels = labels
+    this.#labelsOf = labelsOf
     this.#longestEvent = longestEvent
     this.#splitter = new EventSplitter(longestEvent)
   }
@@ -171,7 +161,7 @@ export class StreamRewriter {
     }
     const { texts, ended } = findAnswerTexts(this.#api, tryJson(event.data))
     for (const text of texts) {
-      const labels = this.#labels.of(text.choice)
+      const labels = this.#labelsOf(text.choice)
       if (!labels) continue
       if (text.of !== undefined) getOrMake(this.#texts, text.of, () => new FollowedText(labels)).add(event, text)
       else event.change(text.path, new CitationMapper(labels).advance(text.text, true).changes)
@@ -214,29 +204,17 @@ function join(buffers: readonly Buffer[]): Buffer {
   return buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
 }
 
-/** The labels of each prompt of a request, by the choices that answer it. */
-export class PromptLabels {
-  /** by prompt; undefined if none of its labels would change */
-  readonly #labels: readonly (CitationLabels | undefined)[]
-  readonly #choicesEach: number
+/** Returns the labels that a choice cites; undefined if it is to stay. */
+export type LabelsOf = (choice: number) => CitationLabels | undefined
 
-  /** `choicesEach` is how many choices answer each prompt; they follow one another. */
-  constructor(maps: readonly CitationMap[], choicesEach: number) {
-    this.#labels = maps.map((map) => {
-      const labels = new CitationLabels(map)
-      return labels.isIdentity ? undefined : labels
-    })
-    this.#choicesEach = choicesEach
-  }
-
-  get isIdentity(): boolean {
-    return this.#labels.every((labels) => labels === undefined)
-  }
-
-  /** Returns the labels that a choice cites; undefined if it is to stay. */
-  of(choice: number): CitationLabels | undefined {
-    return this.#labels[this.#labels.length === 1 ? 0 : Math.floor(choice / this.#choicesEach)]
-  }
+/**
+ * Returns the labels of the prompts of a request, by the choices that answer them: `choicesEach` of them each, one behind
+ * the other. Undefined if no label would change.
+ */
+export function labelsOfChoices(maps: readonly CitationMap[], choicesEach: number): LabelsOf | undefined {
+  const all = maps.map((map) => new CitationLabels(map)).map((labels) => (labels.isIdentity ? undefined : labels))
+  if (all.every((labels) => labels === undefined)) return undefined
+  return (choice) => all[all.length === 1 ? 0 : Math.floor(choice / choicesEach)]
 }
 
 /** Returns how many choices a request asks for each of its prompts. */

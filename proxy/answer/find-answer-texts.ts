@@ -1,4 +1,4 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { type JsonPath, toArray, toObject } from '../common/json/json-value.ts'
 
@@ -19,8 +19,6 @@ interface AnswerTexts {
   /** the texts that end with this event; the beginnings of their names */
   readonly ended: readonly string[] | 'all'
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Members of a choice's message, or of what a stream adds to it. Reasoning has different names. */
 const spokenMembers = ['content', 'reasoning_content', 'reasoning']
@@ -67,15 +65,10 @@ export function findAnswerTexts(api: PromptApi, answer: unknown): AnswerTexts {
   return readers[api](answer)
 }
 
-interface ChoiceTexts {
-  readonly texts: readonly AnswerText[]
-  readonly ended: readonly string[]
-}
-
 function readChoices(
   answer: unknown,
-  read: (choice: JsonObject, index: number, path: JsonPath) => ChoiceTexts,
-): ChoiceTexts {
+  read: (choice: Readonly<Json>, index: number, path: JsonPath) => AnswerTexts,
+): AnswerTexts {
   const choices = toArray(toObject(answer).choices).map((choice, i) =>
     read(toObject(choice), indexOf(choice, i), ['choices', i]),
   )
@@ -84,12 +77,12 @@ function readChoices(
 
 /** Reads the members of a choice, or of what an event adds to it, that have text. */
 function readPieces(
-  choice: JsonObject,
-  own: JsonObject,
+  choice: Readonly<Json>,
+  own: Readonly<Json>,
   index: number,
   path: JsonPath,
   members: readonly string[],
-): ChoiceTexts {
+): AnswerTexts {
   const spoken = members.filter((name) => isSet(own[name]) && own[name] !== '')
   const texts = spoken.flatMap((name) => pieces(`${index}/${name}`, textAt([...path, name], own[name], index)))
   const { tool_calls: calls, function_call: call } = own
@@ -103,7 +96,7 @@ const typeOfPart =
   /^response\.(?:output_text|reasoning_text|reasoning_summary_text|(content|reasoning|reasoning_summary)_part)\.(delta|done)$/
 
 /** Reads a response, or an event of one. */
-function readResponse(answer: JsonObject): AnswerTexts {
+function readResponse(answer: Readonly<Json>): AnswerTexts {
   const output = `${answer.output_index ?? 0}/`
   const of = `${output}${answer.content_index ?? `s${answer.summary_index ?? 0}`}/`
   const type = String(answer.type)
@@ -118,7 +111,7 @@ function readResponse(answer: JsonObject): AnswerTexts {
 }
 
 /** Reads a message, or an event of one. */
-function readMessage(answer: JsonObject): AnswerTexts {
+function readMessage(answer: Readonly<Json>): AnswerTexts {
   const of = `${answer.index ?? 0}/`
   switch (answer.type) {
     case 'content_block_start':

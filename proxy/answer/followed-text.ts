@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { applySplices, SpanFinder, type Splice } from '../common/json/json-spans.ts'
+import { applySplices, type Splice, spanFinder } from '../common/json/json-spans.ts'
 import type { JsonPath } from '../common/json/json-value.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
@@ -19,6 +19,8 @@ interface Piece {
  * replacement goes into the first piece.
  */
 export class FollowedText {
+  /** how many labels were changed */
+  remapped = 0
   readonly #labels: CitationLabels
   #mapper: CitationMapper
   #length = 0
@@ -31,10 +33,6 @@ export class FollowedText {
   constructor(labels: CitationLabels) {
     this.#labels = labels
     this.#mapper = new CitationMapper(labels)
-  }
-
-  get remapped(): number {
-    return this.#mapper.remapped
   }
 
   /** Takes the piece in `event`; the event is undecided until all of the piece is decided. */
@@ -57,6 +55,7 @@ export class FollowedText {
 
   #advance(text: string, isLast: boolean): readonly Splice[] {
     const { decided, changes } = this.#mapper.advance(text, isLast)
+    this.remapped += changes.length
     for (const change of changes) for (const piece of this.#undecided) addChange(piece, change)
     let still = 0
     for (const piece of this.#undecided) {
@@ -89,6 +88,7 @@ export class FollowedText {
     this.decide()
     this.#mapper = new CitationMapper(this.#labels)
     this.#length = 0
+    this.remapped = 0
     this.#changes = []
     return 0
   }
@@ -102,26 +102,24 @@ function addChange({ start, end, changes }: Piece, change: Splice): void {
   changes.push({ start: from - start, end: to - start, text: change.start >= start ? change.text : '' })
 }
 
+const LINE_END = /[\r\n]/g
+
 /** An event that is sent on once all of its texts are decided. */
 export class HeldEvent {
   /** As received. */
   readonly bytes: Buffer
   /** How many of its texts are undecided. */
   undecided = 0
+  /** Its data, once it is read; without it the event cannot be changed. */
+  data: string | undefined
   /** The whole event, with its fields, comments and line ends. */
   #text = ''
-  #data: string | undefined
   /** where each line of its data begins, in the data and in the text */
   readonly #lines: { readonly inData: number; readonly inText: number }[] = []
   readonly #splices: Splice[] = []
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
-  }
-
-  /** Its data; without it the event cannot be changed. */
-  get data(): string | undefined {
-    return this.#data
   }
 
   /** Finds its data; there is none if it is not UTF-8. */
@@ -131,7 +129,8 @@ export class HeldEvent {
     let data = ''
     // a stream may begin with a byte order mark
     for (let start = text.startsWith('\uFEFF') ? 1 : 0; start < text.length; ) {
-      const end = lineEnd(text, start)
+      LINE_END.lastIndex = start
+      const end = LINE_END.exec(text)?.index ?? text.length
       if (text.startsWith('data:', start)) {
         if (this.#lines.length > 0) data += '\n'
         const inText = start + (text[start + 5] === ' ' ? 6 : 5)
@@ -141,13 +140,13 @@ export class HeldEvent {
       start = end + 1
     }
     this.#text = text
-    if (this.#lines.length > 0) this.#data = data
+    if (this.#lines.length > 0) this.data = data
   }
 
   /** Changes the string at `path` in its data. JSON has no line breaks in strings, so each change is within a line. */
   change(path: JsonPath, changes: readonly Splice[]): void {
-    if (this.#data === undefined || changes.length === 0) return
-    for (const { start, end, text } of spliceString(this.#data, path, changes)) {
+    if (this.data === undefined || changes.length === 0) return
+    for (const { start, end, text } of spliceString(this.data, path, changes)) {
       const { inData, inText } = this.#lines.findLast((line) => line.inData <= start)!
       this.#splices.push({ start: start - inData + inText, end: end - inData + inText, text })
     }
@@ -159,18 +158,12 @@ export class HeldEvent {
   }
 }
 
-function lineEnd(text: string, start: number): number {
-  const sign = /[\r\n]/g
-  sign.lastIndex = start
-  return sign.exec(text)?.index ?? text.length
-}
-
 /**
  * Returns splices for valid JSON that make `changes` in the string at `path`; unchanged parts keep their bytes, escapes
  * included. The changes are in UTF-16 units of the string, ascending and not overlapping.
  */
 export function spliceString(json: string, path: JsonPath, changes: readonly Splice[]): Splice[] {
-  const literal = new SpanFinder(json).find(path)
+  const literal = spanFinder(json)(path)
   const isPlain = !json.slice(literal.start, literal.end).includes('\\')
   let units = 0
   let at = literal.start + 1

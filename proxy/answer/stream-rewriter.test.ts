@@ -2,13 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import {
-  type AnswerLimits,
-  type AnswerRewriter,
-  createAnswerRewriter,
-  PromptLabels,
-  StreamRewriter,
-} from './answer-rewriter.ts'
+import { type AnswerRewriter, createAnswerRewriter, labelsOfChoices, StreamRewriter } from './answer-rewriter.ts'
 import {
   generate,
   generateSegments,
@@ -20,7 +14,7 @@ import {
   vllmCompletion,
 } from './answer-streams.fixture.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
-import { CitationMapper } from './citations/map-citations.ts'
+import { mapCitations } from './citations/map-citations.ts'
 
 const map: CitationMap = [
   {
@@ -35,8 +29,8 @@ const map: CitationMap = [
   },
 ]
 
-function create(api: PromptApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', new PromptLabels([map], 1), limits)!
+function create(api: PromptApi): AnswerRewriter {
+  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', labelsOfChoices([map], 1)!)!
 }
 
 function rewrite(rewriter: AnswerRewriter, chunks: readonly Buffer[]): string {
@@ -53,8 +47,7 @@ function cutAt(stream: Buffer, cuts: readonly number[]): Buffer[] {
 }
 
 function mapAll(text: string): string {
-  const mapper = new CitationMapper(new CitationLabels(map))
-  return mapper.push(text) + mapper.flush()
+  return mapCitations(new CitationLabels(map), text)
 }
 
 const streams: [string, PromptApi, StreamOf][] = [
@@ -281,7 +274,7 @@ describe('an event', () => {
   })
 
   it('that is too long is passed on as it comes, behind all that waited', () => {
-    const rewriter = create('chat_completions', { event: 200 })
+    const rewriter = new StreamRewriter('chat_completions', labelsOfChoices([map], 1)!, 200)
     expect(String(rewriter.push(Buffer.from(chunk(delta(0, 'so [1]')))))).toBe('')
     const long = chunk(delta(0, `[1] ${'x'.repeat(300)}`))
     const sent = rewriter.push(Buffer.from(long.slice(0, 250)))
@@ -320,7 +313,7 @@ test('each choice is mapped with the labels of its own prompt', () => {
   const maps = ['2', '3'].map((to): CitationMap => [{ prefix: '', labels: new Map([['1', to]]) }])
   const message = (index: number, text: string): string => `data: ${JSON.stringify({ choices: [{ index, text }] })}\n\n`
   const texts = (to: readonly string[]): string => to.map((text, index) => message(index, `so [${text}] `)).join('')
-  const rewriter = createAnswerRewriter('completions', 'text/event-stream', new PromptLabels(maps, 2))!
+  const rewriter = createAnswerRewriter('completions', 'text/event-stream', labelsOfChoices(maps, 2)!)!
   expect(rewrite(rewriter, bytewise(texts(['1', '1', '1', '1'])))).toBe(texts(['2', '2', '3', '3']))
 })
 
@@ -334,13 +327,10 @@ test('reasoning that is over holds nothing back', () => {
 
 test('after a fault of ours all goes on as it came, and nothing is lost', () => {
   let calls = 0
-  class BrokenLabels extends PromptLabels {
-    override of(choice: number): CitationLabels | undefined {
-      if (++calls > 1) throw new Error('a fault')
-      return super.of(choice)
-    }
-  }
-  const rewriter = new StreamRewriter('chat_completions', new BrokenLabels([map], 1))
+  const rewriter = new StreamRewriter('chat_completions', (choice) => {
+    if (++calls > 1) throw new Error('a fault')
+    return labelsOfChoices([map], 1)!(choice)
+  })
   const first = chunk(delta(0, 'so ['))
   const second = chunk(delta(0, '1], ')) + chunk(delta(0, '[2], '))
   expect(String(rewriter.push(Buffer.from(first)))).toBe('')

@@ -7,7 +7,7 @@ import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { Settings } from '../config/config.ts'
 import type { BodyShare } from '../http/bounds/body-memory.ts'
 import type { ClientLeft } from '../http/bounds/client-left.ts'
-import type { Received } from '../http/receive/read-received.ts'
+import { type Received, unread } from '../http/receive/read-received.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision, DecisionInput } from '../reuse/decision.ts'
@@ -62,20 +62,9 @@ export interface RoutedCall {
 }
 
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, known, permit, budgetMilliseconds, isRefused } = call
-  return {
-    received: content.received,
-    certain: content.certain,
-    mode: settings.mode,
-    wording: settings.wording,
-    tenant: caller.tenant,
-    conversation,
-    options,
-    known,
-    permit,
-    budgetMilliseconds,
-    isRefused,
-  }
+  const { received, certain } = call.content
+  const { mode, annotations: wording } = call.settings
+  return { ...call, received, certain, mode, wording, tenant: call.caller.tenant }
 }
 
 /**
@@ -126,7 +115,7 @@ export class CallContent implements ReadContent {
   /** Drops the body and its texts, and gives back the memory taken for it. Further calls have no effect. */
   release(): void {
     this.body = Buffer.alloc(0)
-    this.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+    this.received = { ...unread, skipped: undefined }
     this.certain.release()
     this.#share.release()
   }

@@ -11,7 +11,7 @@ import type { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../http/receive/model-name.ts'
 import { readWithinLimits } from '../http/receive/read-received.ts'
-import type { HygieneSettings } from '../prompt/hygiene/apply-hygiene.ts'
+import type { HygieneSettings } from '../prompt/hygiene/order-tools.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -53,8 +53,9 @@ export async function readCall(
   telemetry.calledBy(caller)
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
-  const body = await readBody(incoming, { limit: pipeline.settings().limits.body_bytes, share, signal: clientLeft })
   try {
+    const limit = pipeline.settings().limits.body_bytes
+    const body = await readBody(incoming, { limit, share, signal: clientLeft })
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {
     share.release()

@@ -40,10 +40,8 @@ export class RateLimitedWarnings {
     for (const [message, logged] of this.#kinds) {
       if (now - logged.at < betweenMilliseconds) continue
       const { count, latest } = logged
-      if (count === 0) {
-        this.#kinds.delete(message)
-        continue
-      }
+      this.#kinds.delete(message)
+      if (count === 0) continue
       this.#kinds.set(message, { at: now, count: 0, latest })
       this.#warn({ ...latest, count }, message)
     }

@@ -4,7 +4,7 @@ import type { KeysConfig } from '../access/api-keys.ts'
 import type { TenantSource } from '../access/tenancy.ts'
 import type { Mode, RequestOptions } from '../common/request-options.ts'
 import { usualLimits, type WorkLimits } from '../http/bounds/work-limits.ts'
-import type { HygieneSettings } from '../prompt/hygiene/apply-hygiene.ts'
+import type { HygieneSettings } from '../prompt/hygiene/order-tools.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
 import type { DeclaredTemplate } from '../templates/declared-templates.ts'
@@ -124,7 +124,6 @@ export interface Config extends Omit<WrittenConfig, 'mode' | 'engines'>, Constan
 export interface Settings extends Omit<Config, 'templates' | 'options'> {
   readonly templates: readonly DeclaredTemplate[]
   readonly options: RequestOptions
-  readonly wording: Wording
   /** whether the first words of blocks are kept for the control plane */
   readonly keepsWords: boolean
   /** whether the caller's API key is meant for us and must not reach the engine */

@@ -7,18 +7,16 @@ import { fixedAtStart, LiveConfig } from './live-config.ts'
 import { configSchema } from './schema/config-schema.ts'
 import { valueAt } from './setting-values.ts'
 
-type Logs = (details: { settings?: string[]; faults?: string[] }, message: string) => void
-
 /** A configuration from an environment that the test changes. */
 function live(environment: Record<string, string>): {
   config: LiveConfig
   reload: (apply?: (config: Config) => void) => void
-  log: { [level in 'info' | 'warn' | 'error']: Mock<Logs> }
+  log: { [level in 'info' | 'warn' | 'error']: Mock }
   heard: Config[]
 } {
   const config = new LiveConfig({ file: undefined, environment })
   const heard: Config[] = []
-  const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const reload = (apply: (config: Config) => void = (next) => heard.push(next)): void => config.reload(log, apply)
   return { config, reload, log, heard }
 }
@@ -76,7 +74,7 @@ test('a renewed secret takes nothing else on, and no configuration that was refu
     write('on', 'first')
     const environment = { REPRISE_ADMIN_TOKEN_FILE: token }
     const config = new LiveConfig({ file, environment })
-    const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
+    const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
     write('off', 'second')
     config.reload(log, () => {
       throw new Error('its certificate cannot be read')

@@ -1,15 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../common/errors.ts'
+import type { ListenAddress } from '../http/listener.ts'
 import type { EngineSettings } from './config.ts'
 import { checkSettings } from './faults/check-settings.ts'
 import { engineSchema } from './schema/config-schema.ts'
-
-/** Where a server listens. */
-export interface ListenAddress {
-  readonly host: string
-  readonly port: number
-}
 
 /** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */
 export function readListenAddress(text: string): ListenAddress {
@@ -28,12 +23,11 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
-/** What is wrong with the URL of an engine that ends in a query or fragment. */
-export const queryFault = 'has a query or a fragment, which are not sent: leave out what begins with ? or #'
-
-/** Whether a URL has a query or a fragment, even an empty one. */
-export function hasQuery(url: string): boolean {
+/** Says what is wrong with the URL of an engine that ends in a query or a fragment, even an empty one. */
+export function queryFault(url: string): string | undefined {
   return /[?#]/.test(url)
+    ? 'has a query or a fragment, which are not sent: leave out what begins with ? or #'
+    : undefined
 }
 
 /** The settings that may stand behind a URL in `--engine`. */
@@ -46,7 +40,8 @@ export function readEngine(text: string): EngineSettings {
     throw new ConfigError(`'${url}' is not the URL of an engine: write for example http://127.0.0.1:8000,kind=vllm.`)
   }
   // not repeated: it may hold a key
-  if (hasQuery(url)) throw new ConfigError(`The URL of an engine ${queryFault}.`)
+  const fault = queryFault(url)
+  if (fault) throw new ConfigError(`The URL of an engine ${fault}.`)
   const engine: EngineSettings = { url }
   for (const word of words) {
     const [name = '', value = ''] = word.split('=')

@@ -35,27 +35,23 @@ interface NamedFiles extends Certificates {
 
 export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const [listener, ofRedis] = readAll(
-    () => readListenerTls(tls),
-    () => readClientTls('redis.tls', redis.tls),
+    () => (tls.cert === undefined || tls.key === undefined ? undefined : readTls('tls', tls)),
+    () => readTls('redis.tls', redis.tls),
   )
   return { listener, redis: ofRedis }
 }
 
 /** Returns the paths of the files that `readCertificates` reads. */
 export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>): string[] {
-  return [...Object.values(tls), ...Object.values(redis.tls ?? {})].filter(isNamed)
+  return [...Object.values(tls), ...Object.values(redis.tls ?? {})].filter((file) => file !== undefined)
 }
 
 export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
-  return readAll(...engines.map((engine, i) => () => ({ engine, tls: readClientTls(`engines[${i}].tls`, engine.tls) })))
+  return readAll(...engines.map((engine, i) => () => ({ engine, tls: readTls(`engines[${i}].tls`, engine.tls) })))
 }
 
 export function engineFiles(engines: readonly EngineConfig[]): string[] {
-  return engines.flatMap(({ tls }) => Object.values(tls ?? {})).filter(isNamed)
-}
-
-function isNamed(file: string | undefined): file is string {
-  return file !== undefined
+  return engines.flatMap(({ tls }) => Object.values(tls ?? {})).filter((file) => file !== undefined)
 }
 
 /** Reads the files that a reload reads again. */
@@ -126,20 +122,10 @@ function readAll<T extends readonly unknown[]>(...reads: { readonly [I in keyof 
   return all as unknown as T
 }
 
-/** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
-function readListenerTls(files: Config['tls']): ListenerTls | undefined {
-  if (files.cert === undefined || files.key === undefined) return undefined
-  const { cert, key, ca } = readPem('tls', files)
-  return { cert: cert!, key: key!, clientCa: ca }
-}
-
-/** The same for the certificate that we present to an engine or Redis, and those that we trust. */
-export function readClientTls(setting: string, files: TlsFiles | undefined): EngineTls | undefined {
-  return files && readPem(setting, files)
-}
-
-function readPem(setting: string, files: TlsFiles | Config['tls']): EngineTls {
-  const named = Object.entries(files).filter(([, file]) => isNamed(file))
+/** Reads the certificate that we present, and those that we trust. Throws a ConfigError if one cannot be used. */
+export function readTls(setting: string, files: TlsFiles | Config['tls'] | undefined): EngineTls | undefined {
+  if (!files) return undefined
+  const named = Object.entries(files).filter(([, file]) => file !== undefined)
   const read = ([name, file]: [string, string]) => [name, readSmallFile(`${setting}.${name}`, file)] as const
   const { client_ca, ...own } = Object.fromEntries(readAll(...named.map((one) => () => read(one))))
   const pem: EngineTls = client_ca ? { ...own, ca: client_ca } : own

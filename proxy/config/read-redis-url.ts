@@ -53,8 +53,9 @@ export function readRedisUrl(url: string): RedisAddress {
   }
 }
 
-/** Whether two URLs differ at most in user and password. Throws a `ConfigError` if one is invalid. */
-export function areOneRedis(one: string, other: string): boolean {
+/** Whether two URLs are given, and differ at most in user and password. Throws a `ConfigError` if one is invalid. */
+export function areOneRedis(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false
   const [a, b] = [one, other].map((url) => ({ ...readRedisUrl(url), username: undefined, password: undefined }))
   return isDeepStrictEqual(a, b)
 }

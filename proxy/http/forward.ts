@@ -166,7 +166,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onResponseEnd(_: Dispatcher.DispatchController, trailers: IncomingHttpHeaders = {}): void {
     if (this.#refused !== undefined) {
-      this.#fail(new RefusedError(this.#refused))
+      this.#settle(new RefusedError(this.#refused))
       return
     }
     this.#passBeginning()
@@ -185,13 +185,13 @@ class Forwarding implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#to.clientLeft.aborted) return
     if (this.#refused !== undefined) {
-      this.#fail(new RefusedError(this.#refused))
+      this.#settle(new RefusedError(this.#refused))
       return
     }
     this.#passBeginning()
     this.#passOn()
     if (!this.#hasEngineHead) {
-      this.#fail(new UnreachableError(this.#engine, error, this.#controller !== undefined))
+      this.#settle(new UnreachableError(this.#engine, error, this.#controller !== undefined))
       return
     }
     this.#writeHead()
@@ -254,14 +254,10 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#settle('client_left')
   }
 
-  #fail(error: Error): void {
+  #settle(outcome: ForwardOutcome | Error): void {
     this.#stop()
-    this.#promise.reject(error)
-  }
-
-  #settle(outcome: ForwardOutcome): void {
-    this.#stop()
-    this.#promise.resolve(outcome)
+    if (outcome instanceof Error) this.#promise.reject(outcome)
+    else this.#promise.resolve(outcome)
   }
 
   #stop(): void {

@@ -125,9 +125,6 @@ function withoutPrefix(path: string, engine: URL): string {
 
 /** Whether an authority is the engine's. The scheme does not count: an engine behind TLS may not know its own. */
 function isSameHost(authority: string, engine: URL): boolean {
-  try {
-    return new URL(`${engine.protocol}//${authority}`).host === engine.host
-  } catch {
-    return false
-  }
+  const url = `${engine.protocol}//${authority}`
+  return URL.canParse(url) && new URL(url).host === engine.host
 }

@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EventBoundary } from './keep-alive.ts'
+import { endOfStream, isBetweenEvents } from './keep-alive.ts'
 
-function isAtBoundary(...chunks: string[]): boolean {
-  const boundary = new EventBoundary()
-  for (const chunk of chunks) boundary.push(Buffer.from(chunk))
-  return boundary.isAtBoundary
+function isAtBoundary(stream: string): boolean {
+  return isBetweenEvents(endOfStream('', Buffer.from(stream)))
 }
 
 it.each([
@@ -33,15 +31,15 @@ it('stands where a line by line reading stands, whatever the chunks', () => {
   fc.assert(
     fc.property(fc.array(sign, { maxLength: 12 }), fc.array(fc.nat(20), { maxLength: 5 }), (signs, cuts) => {
       const stream = Buffer.from(signs.join(''))
-      const boundary = new EventBoundary()
+      let end = ''
       let at = 0
       for (const cut of [...cuts.sort((a, b) => a - b), stream.length]) {
-        boundary.push(stream.subarray(at, Math.max(at, cut)))
+        end = endOfStream(end, stream.subarray(at, Math.max(at, cut)))
         at = Math.max(at, cut)
       }
       // the last line is empty and terminated, or there is none
       const lines = stream.toString().split(/\r\n|\r|\n/)
-      expect(boundary.isAtBoundary).toBe(lines.length === 1 ? lines[0] === '' : lines.slice(-2).join('') === '')
+      expect(isBetweenEvents(end)).toBe(lines.length === 1 ? lines[0] === '' : lines.slice(-2).join('') === '')
     }),
     { numRuns: 3000 },
   )

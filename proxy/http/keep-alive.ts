@@ -13,7 +13,8 @@ const comment = ': keep-alive\n\n'
 export class KeepAlive {
   readonly #response: ServerResponse
   readonly #settleHead: () => Record<string, string>
-  readonly #boundary = new EventBoundary()
+  /** of what was sent */
+  #end = ''
   readonly #timer: NodeJS.Timeout
   #isStream = true
 
@@ -32,7 +33,7 @@ export class KeepAlive {
 
   /** These bytes were sent to the client. */
   onSent(bytes: Buffer): void {
-    this.#boundary.push(bytes)
+    this.#end = endOfStream(this.#end, bytes)
     this.#timer.refresh()
   }
 
@@ -44,7 +45,7 @@ export class KeepAlive {
     const response = this.#response
     if (response.destroyed || response.writableEnded) return
     this.#timer.refresh()
-    if (!this.#isStream || !this.#boundary.isAtBoundary || response.writableNeedDrain) return
+    if (!this.#isStream || !isBetweenEvents(this.#end) || response.writableNeedDrain) return
     if (!response.headersSent) {
       response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
@@ -60,19 +61,14 @@ const twoLineEnds = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)$/
 /** enough for two line ends */
 const keptBytes = 4
 
-/** Follows an event stream and says whether it is between two events, where a comment may be inserted. */
-export class EventBoundary {
-  /** the last bytes; begins as if after a blank line */
-  #tail = '\n\n'
+/** Returns the end of an event stream with a chunk behind the end before it, which is empty at first. */
+export function endOfStream(before: string, chunk: Buffer): string {
+  return (before + chunk.toString('latin1', Math.max(0, chunk.length - keptBytes))).slice(-keptBytes)
+}
 
-  push(chunk: Buffer): void {
-    this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - keptBytes))).slice(-keptBytes)
-  }
-
-  /** Whether nothing was sent yet, or a blank line was sent last. */
-  get isAtBoundary(): boolean {
-    return twoLineEnds.test(this.#tail)
-  }
+/** Whether a stream with this end is between two events, where a comment may be inserted. */
+export function isBetweenEvents(end: string): boolean {
+  return twoLineEnds.test(`\n\n${end}`)
 }
 
 /** Longer errors are cut off. */

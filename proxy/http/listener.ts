@@ -17,12 +17,8 @@ import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from '.
 import { clientAddress } from './forwarded-headers.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
-/** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
-export interface ListenerTls {
-  readonly cert: Buffer
-  readonly key: Buffer
-  readonly clientCa: Buffer | undefined
-}
+/** A listener's certificate and key, in PEM. With `ca`, every client must present a certificate signed by it. */
+export type ListenerTls = Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
 
 interface ListenerOptions {
   /** how long a client may take to send its request; answers have no limit */
@@ -32,7 +28,8 @@ interface ListenerOptions {
   readonly tls?: ListenerTls | undefined
 }
 
-interface Address {
+/** Where a server listens. */
+export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
@@ -40,10 +37,11 @@ interface Address {
 /** The most requests that may wait on one connection. Without a limit, Node reads and keeps all that a client sends. */
 const mostWaiting = 100
 
+const minVersion = 'TLSv1.2' as const
+
 /** An HTTP or HTTPS server that can shut down gracefully. */
 export class Listener {
   readonly #server: Server | TlsServer
-  readonly #isSecure: boolean
   readonly #handle: RequestListener
   readonly #onUnread: ListenerOptions['onUnread']
   /** how many requests wait for others on their connection */
@@ -69,7 +67,6 @@ export class Listener {
     }
     this.#handle = handle
     this.#onUnread = onUnread
-    this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => this.#take(request, response))
     // without these listeners Node answers: 417 without a line in the log, and 100 before a request is looked at
     this.#server.on('checkExpectation', (request, response) => this.#take(request, response))
@@ -87,7 +84,7 @@ export class Listener {
   }
 
   /** Creates one that listens at an address. Rejects with a ConfigError if the address cannot be used. */
-  static at({ host, port }: Address, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
+  static at({ host, port }: ListenAddress, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(handle, options)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', (error) =>
@@ -99,12 +96,12 @@ export class Listener {
 
   get url(): string {
     const { address, port, family } = this.#server.address() as AddressInfo
-    return `${this.#isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+    return `${'setSecureContext' in this.#server ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
 
   /** Uses these certificates for new connections. Has no effect on a listener created without TLS. */
   setTls(tls: ListenerTls): void {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext(toContext(tls))
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, minVersion })
   }
 
   /** From now on closes the connection after every answer, so that clients reconnect, here or elsewhere. */
@@ -114,9 +111,10 @@ export class Listener {
 
   /**
    * Waits for the requests in flight, cuts off the rest when the time is up, and stops listening. Until then it still
-   * accepts requests, so that they can be answered with the error that the proxy is draining.
+   * accepts requests, so that they can be answered with the error that the proxy is draining. `onCut` is called before
+   * any is cut off.
    */
-  close(graceMilliseconds: number): Promise<void> {
+  close(graceMilliseconds: number, onCut: () => void = () => {}): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(cutOff)
@@ -125,7 +123,10 @@ export class Listener {
         this.#server.closeAllConnections()
         for (const socket of this.#upgrades) socket.destroy()
       }
-      const cutOff = setTimeout(end, graceMilliseconds)
+      const cutOff = setTimeout(() => {
+        onCut()
+        end()
+      }, graceMilliseconds)
       this.#onIdle = end
       if (this.#inFlight === 0) end()
     })
@@ -226,12 +227,8 @@ function createAnyServer(
   handle: RequestListener,
 ): Server | TlsServer {
   if (tls === undefined) return createServer(options, handle)
-  const requestCert = tls.clientCa !== undefined
+  const requestCert = tls.ca !== undefined
   // no HTTP/2, since streams are written straight to the response
-  const own = { requestCert, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }
-  return createTlsServer({ ...options, ...toContext(tls), ...own }, handle)
-}
-
-function toContext({ cert, key, clientCa }: ListenerTls): SecureContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', ...(clientCa === undefined ? {} : { ca: clientCa }) }
+  const own = { minVersion, requestCert, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }
+  return createTlsServer({ ...options, ...tls, ...own }, handle)
 }

@@ -22,7 +22,7 @@ const pauseMilliseconds = 2
 interface BodyBounds {
   /** in bytes */
   readonly limit: number
-  /** its share of the memory for all bodies; released if it cannot be read */
+  /** its share of the memory for all bodies; the caller releases it, also if it cannot be read */
   readonly share?: BodyShare | undefined
   /** aborts when the body is given up */
   readonly signal?: Leaving | undefined
@@ -32,16 +32,7 @@ interface BodyBounds {
  * Reads a request's whole body. Rejects with `body_too_large` as soon as it is known to exceed `limit` bytes, and with
  * `queue_full` if the bodies of all requests together exceed their limit.
  */
-export async function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
-  try {
-    return await gather(incoming, bounds)
-  } catch (error) {
-    bounds.share?.release()
-    throw error
-  }
-}
-
-function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const length = Number(incoming.headers['content-length'] ?? 0)
     // unread: a client that waits for `100 Continue` is spared the body
@@ -50,7 +41,7 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
       return
     }
     const gathered = new GatheredBytes()
-    const pace = new Pace(incoming)
+    const pace = paceOf(incoming)
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
       gathered.take()
@@ -66,7 +57,7 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
         refuse(error)
         return
       }
-      pace.note(chunk.length, length)
+      pace(chunk.length, length)
     }
     const giveUp = (): void => refuse(signal?.reason)
     signal?.addEventListener('abort', giveUp)
@@ -85,25 +76,21 @@ function tooLarge(limit: number): ProxyError {
   return new ProxyError('body_too_large', message)
 }
 
-/** Pauses a large body between its parts, so that others are served. */
-class Pace {
-  readonly #incoming: IncomingMessage
-  #size = 0
-  #unpaced = 0
-
-  constructor(incoming: IncomingMessage) {
-    this.#incoming = incoming
-  }
-
-  /** Call with each chunk's length. `length`: of the whole body, if it is known. */
-  note(bytes: number, length = 0): void {
-    this.#size += bytes
-    this.#unpaced += bytes
-    if (this.#size <= unpacedBytes || this.#unpaced < pacedBytes) return
-    this.#unpaced = 0
-    this.#incoming.pause()
-    const goOn = (): void => void this.#incoming.resume()
-    if (Math.max(this.#size, length) > delayedBytes) setTimeout(goOn, pauseMilliseconds)
+/**
+ * Pauses a large body between its parts, so that others are served: to be called with the length of each chunk, and that
+ * of the whole body, if it is known.
+ */
+function paceOf(incoming: IncomingMessage): (bytes: number, length?: number) => void {
+  let size = 0
+  let unpaced = 0
+  const goOn = (): void => void incoming.resume()
+  return (bytes, length = 0) => {
+    size += bytes
+    unpaced += bytes
+    if (size <= unpacedBytes || unpaced < pacedBytes) return
+    unpaced = 0
+    incoming.pause()
+    if (Math.max(size, length) > delayedBytes) setTimeout(goOn, pauseMilliseconds)
     else setImmediate(goOn)
   }
 }
@@ -119,12 +106,12 @@ export function dropBody(incoming: IncomingMessage): Promise<void> {
       resolve()
       return
     }
-    const pace = new Pace(incoming)
+    const pace = paceOf(incoming)
     let dropped = 0
     incoming.on('data', (chunk: Buffer) => {
       dropped += chunk.length
       if (dropped > mostDropped) incoming.destroy()
-      else pace.note(chunk.length)
+      else pace(chunk.length)
     })
     incoming.on('end', resolve)
     incoming.on('error', () => resolve())
@@ -188,16 +175,12 @@ export function watchBody(
     if (looked < looks) return
     if (socket.bytesRead - bytes < leastBytes) {
       clearInterval(timer)
-      onStall(tooSlow(milliseconds))
+      const message = `Less than ${leastBytes} bytes of the request body arrived in ${milliseconds / 1000} s, which is too slow here: send it again.`
+      onStall(new ProxyError('body_too_slow', message, { headers: { connection: 'close' } }))
     }
     looked = 0
     bytes = socket.bytesRead
   }
   const timer = setInterval(look, milliseconds / looks).unref()
   return () => clearInterval(timer)
-}
-
-function tooSlow(milliseconds: number): ProxyError {
-  const message = `Less than ${leastBytes} bytes of the request body arrived in ${milliseconds / 1000} s, which is too slow here: send it again.`
-  return new ProxyError('body_too_slow', message, { headers: { connection: 'close' } })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CitationLabels } from '../answer/citations/citation-labels.ts'
-import { CitationMapper } from '../answer/citations/map-citations.ts'
+import { mapCitations } from '../answer/citations/map-citations.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { citationMapOf, labelFormOf } from './citation-map.ts'
 import { findContexts } from './contexts.fixture.ts'
@@ -67,6 +67,5 @@ test.each([
   ['Context:\n[1] a\n[2] b\n\nQuestion: on which grounds?', 'page 2', false],
 ])('behind %j an answer’s %j is mapped: %s', (text, said, isMapped) => {
   const map = citationMapOf([text], [{ found: find(text), order: [1, 0] }])
-  const mapper = new CitationMapper(new CitationLabels(map))
-  expect(mapper.push(`${said}.`) + mapper.flush()).toBe(isMapped ? `${said.slice(0, -1)}1.` : `${said}.`)
+  expect(mapCitations(new CitationLabels(map), `${said}.`)).toBe(isMapped ? `${said.slice(0, -1)}1.` : `${said}.`)
 })

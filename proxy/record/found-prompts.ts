@@ -32,7 +32,7 @@ export interface FoundPrompts {
  */
 export function findPrompts({ decision }: RoutedCall, call: Call): (() => Promise<FoundPrompts>) | undefined {
   const { worlds } = decision
-  const wording = decision.options.annotate === false ? undefined : call.settings.wording
+  const wording = decision.options.annotate === false ? undefined : call.settings.annotations
   if (worlds && worlds.prompts.length > 0) {
     const { texts, prompts, isShadow } = worlds
     const { contexts } = decision

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Log } from '../common/log.ts'
 import type { RedisFault } from '../common/reasons.ts'
 import type { RedisConfig } from '../config/config.ts'
-import { readClientTls } from '../config/read-files.ts'
+import { readTls } from '../config/read-files.ts'
 import { readRedisUrl } from '../config/read-redis-url.ts'
 import { createRedisClient } from './connection/create-redis-client.ts'
 import { RedisConnection } from './connection/redis-connection.ts'
@@ -40,7 +40,7 @@ export function createSharedRedis(config: RedisConfig & { readonly url: string }
   const address = readRedisUrl(url)
   const proxy = randomUUID()
   let count: CountFault = () => {}
-  const connection = new RedisConnection(createRedisClient(address, readClientTls('redis.tls', config.tls)), {
+  const connection = new RedisConnection(createRedisClient(address, readTls('redis.tls', config.tls)), {
     marks: markRedisKeys(namespace, proxy, address.kind === 'cluster' ? clusterMarks : 1),
     markSeconds: ttlSeconds,
     database: address.database,

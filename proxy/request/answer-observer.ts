@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { type AnswerRewriter, choicesEach, createAnswerRewriter, PromptLabels } from '../answer/answer-rewriter.ts'
+import {
+  type AnswerRewriter,
+  choicesEach,
+  createAnswerRewriter,
+  type LabelsOf,
+  labelsOfChoices,
+} from '../answer/answer-rewriter.ts'
 import type { Call, Exchange, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Trip } from '../call/trip.ts'
@@ -34,7 +40,7 @@ export class AnswerObserver implements ForwardObserver {
   readonly #predict: () => HeldTokens | undefined
   readonly #decided: number
   /** undefined: nothing is mapped; computed early, since the body is released when the answer's head arrives */
-  readonly #labels: PromptLabels | undefined
+  readonly #labels: LabelsOf | undefined
   /** the engine's cached tokens are those of the whole request */
   readonly #countsAll: boolean
   #admitted: number | undefined
@@ -53,7 +59,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#sending = sending
     this.#predict = predict
     this.#decided = pipeline.now()
-    if (citations.length > 0 && !asksForData(members)) this.#labels = new PromptLabels(citations, choicesEach(members))
+    if (citations.length > 0 && !asksForData(members)) this.#labels = labelsOfChoices(citations, choicesEach(members))
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }
 

@@ -74,5 +74,5 @@ async function mayBeRead(
 ): Promise<boolean> {
   const scan = await scanBody(bytes, new Set(['input']), heavyTurns)
   await heavyTurns.take()
-  return !isTooLarge(bytes.length, scan, settings().workLimits)
+  return !isTooLarge(scan, settings().workLimits)
 }

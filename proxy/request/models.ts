@@ -99,8 +99,8 @@ export async function routePassing(
   if (!hasReadableBody(incoming)) return { replicas: await chooseReplicas(pipeline, asked) }
   const share = pipeline.bodyMemory.begin(tenant)
   const limit = pipeline.settings().limits.body_bytes
-  const body = await readBody(incoming, { limit, share, signal: clientLeft })
   try {
+    const body = await readBody(incoming, { limit, share, signal: clientLeft })
     const named = await readModelName(body, incoming.headers['content-type'], pipeline.heavyTurns)
     const target = named && models.targetOf(named.name)
     return {

@@ -71,10 +71,7 @@ async function sendOn(
   const hasBody =
     upgrade === null &&
     (incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined)
-  const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
-    keepsClientKey: pipeline.settings().keepsClientKey,
-    apiKey: replica.apiKey,
-  })
+  const rawHeaders = withEngineCredentials(incoming.rawHeaders, pipeline.settings(), replica)
   // a separate stream: it is destroyed if the engine breaks off, and must not close the client's connection with it
   const body = hasBody ? new PassThrough() : null
   const request = {

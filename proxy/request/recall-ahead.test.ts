@@ -19,7 +19,7 @@ const body = Buffer.from(
 )
 const call = {
   content: { received: readReceived('chat_completions', body, false, undefined) },
-  settings: { mode: 'on', wording: defaultWording, blocks: {} },
+  settings: { mode: 'on', annotations: defaultWording, blocks: {} },
   caller: { tenant: 't' },
   conversation: undefined,
   options: {},

@@ -38,10 +38,7 @@ export function toEngineRequest(
   const parts = received.whole?.write(tags.members, wishes) ?? [
     bytesToSend(body, received.prompt, decision.splices, tags.members, wishes),
   ]
-  const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
-    keepsClientKey: settings.keepsClientKey,
-    apiKey: replica.apiKey,
-  })
+  const rawHeaders = withEngineCredentials(incoming.rawHeaders, settings, replica)
   return {
     path: incoming.url!,
     method: 'POST',

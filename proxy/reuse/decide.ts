@@ -78,8 +78,8 @@ function leaveUnread(
   { received, tenant }: DecisionInput,
   { candidates, select }: DecisionState,
 ): Decision {
-  if (!received.bytes) return left
-  const prompt = toUnreadPrompt(tenant, received.bytes)
+  if (!received.scan) return left
+  const prompt = toUnreadPrompt(tenant, received.scan)
   const routes = candidates.map(({ mirror }) => ({
     promptTokens: mirror.estimatePromptTokens(prompt),
     predictedCachedTokens: mirror.predictCachedTokens(prompt),

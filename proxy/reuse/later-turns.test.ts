@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { CitationLabels, type CitationMap } from '../answer/citations/citation-labels.ts'
-import { CitationMapper } from '../answer/citations/map-citations.ts'
+import { mapCitations } from '../answer/citations/map-citations.ts'
 import { assistantMessage, type Message, Sender, type SendOptions, userMessage } from '../request/sender.fixture.ts'
 
 const [mills, salt, ferry, hives] = [
@@ -29,8 +29,7 @@ function sendTurn(options: SendOptions = {}): { sender: Sender; sent: Message; m
 }
 
 function mapBack(text: string, map: CitationMap): string {
-  const mapper = new CitationMapper(new CitationLabels(map))
-  return mapper.push(text) + mapper.flush()
+  return mapCitations(new CitationLabels(map), text)
 }
 
 // salt is document 4 as received, and document 2 as sent

@@ -8,7 +8,7 @@ import { decide } from './decide.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOut } from './lay-out-request.ts'
 
-const bytes = { digest: () => 'a digest', length: 4_000 }
+const scan = { digest: () => 'a digest', bytes: Buffer.alloc(4_000) }
 const sender = new Sender()
 
 /** Decides about a request with a clock that advances by `step` milliseconds per reading. */
@@ -21,7 +21,7 @@ function decideWithin(
   isLaidOut = false,
 ): Decision & { sentBody: string } {
   let time = 0
-  const received = { bytes, ...readReceived('chat_completions', Buffer.from(JSON.stringify(body)), false) }
+  const received = { scan, ...readReceived('chat_completions', Buffer.from(JSON.stringify(body)), false) }
   const input: DecisionInput = {
     received,
     mode: 'on',

@@ -30,13 +30,13 @@ type Named = Pick<Config, 'engines' | 'engine_api_key'>
 
 /** The replicas of engines that come and go; none at first. */
 export class LiveFleet {
+  /** Reads the engines where they were named last, with the keys of a configuration. */
+  readNamed: (config: Named) => readonly FoundEngine[] = ofConfig
   readonly #pipeline: Pipeline
   readonly #isEmbedded: boolean
   readonly #fleet: Fleet
   readonly #slices: EndpointSlices
   readonly #discovery: EngineDiscovery
-  /** reads the engines where they were named last, with the keys of a configuration */
-  #readNamed = ofConfig
   #endWatching = (): void => {}
   #warned: readonly string[] = []
 
@@ -84,7 +84,7 @@ export class LiveFleet {
   async setFrom(body: unknown): Promise<readonly UnresolvedEngine[]> {
     const ofBody = (current: Named): readonly FoundEngine[] => readNewEngines(body, current)
     const engines = ofBody(this.#pipeline.settings())
-    this.#readNamed = ofBody
+    this.readNamed = ofBody
     await this.set(engines)
     return this.#discovery.unresolved
   }
@@ -95,15 +95,10 @@ export class LiveFleet {
     return this.#pipeline.modelLists.askNow()
   }
 
-  /** Reads the engines again where they were named last, with the keys of this configuration. */
-  readNamed(config: Named): readonly FoundEngine[] {
-    return this.#readNamed(config)
-  }
-
   /** `keepsNamed`: the engines are those that `readNamed` has returned, and not the configuration's. */
   reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void {
     this.#pipeline.replicas.models.aliases = toAliases(config)
-    if (!keepsNamed) this.#readNamed = ofConfig
+    if (!keepsNamed) this.readNamed = ofConfig
     if (!this.#isEmbedded) void this.#follow(engines)
   }
 

@@ -7,11 +7,10 @@ import { readOptions } from '../common/request-options.ts'
 import type { Config, Settings } from '../config/config.ts'
 import { unwritableFolder } from '../config/read-files.ts'
 import { KeyStore } from '../config/sources/key-store.ts'
-import { BodyMemory, collectGarbage, MemoryRelease, memoryForBodies } from '../http/bounds/body-memory.ts'
+import { BodyMemory, collectGarbage, memoryForBodies, memoryRelease } from '../http/bounds/body-memory.ts'
 import { HeavyTurns } from '../http/bounds/event-loop.ts'
 import { Prover } from '../idle/prove/prover.ts'
 import { MemoryConversationStore } from '../prompt/turns/memory-conversation-store.ts'
-import { defaultWording } from '../prompt/wording.ts'
 import type { Recorder, RecorderOptions } from '../record/recorder.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { BorderPositions } from '../request/borders/border-positions.ts'
@@ -107,7 +106,7 @@ export class LivePipeline {
     this.#settings = toSettings(next, this.#keyStore.keys, templates)
     if (!this.#settings.keepsWords) telemetry.words.clear()
     log.level = next.logs.level
-    bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
+    bodyMemory.limit = memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes)
     for (const { admission } of replicas.all) admission.setInFlight(next.limits.in_flight_per_replica)
   }
 
@@ -135,10 +134,10 @@ export class LivePipeline {
 }
 
 function createBodyMemory(config: Config, metrics: Metrics): BodyMemory {
-  const release = new MemoryRelease(collectGarbage)
+  const release = memoryRelease(collectGarbage)
   return new BodyMemory(memoryForBodies(config.limits.body_bytes, config.bodyMemoryBytes), (bytes) => {
     metrics.bodyBytes.set(bytes)
-    release.note(bytes)
+    release(bytes)
   })
 }
 
@@ -187,7 +186,6 @@ function toSettings(config: Config, keys: ApiKeys, templates: Settings['template
     ...config,
     templates,
     options: readOptions(config.options),
-    wording: { ...defaultWording, ...config.annotations },
     keepsWords: config.logs.prompts || (config.record.folder !== undefined && config.record.text),
     keepsClientKey: !keys.isOpen && !config.keys.forward_client_authorization,
   }

@@ -120,7 +120,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), settings())
-      await closeWithin(settings().drain_seconds * 1000, drain, data)
+      await data.close(settings().drain_seconds * 1000, () => {
+        drain.isCutting = true
+      })
       endWatching()
       for (const part of [upkeep, fleet, live, emulator, await control]) await part?.close()
       await admin.close(0)
@@ -172,16 +174,6 @@ async function leave(
   if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
   log.info({ drain_seconds }, 'draining: new requests are refused')
-}
-
-/** Waits for the requests in flight; when the time is up, those that are left are cut off. */
-async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, data: Listener): Promise<void> {
-  // timers of one length run in their order: this one before the listener's
-  const cut = setTimeout(() => {
-    drain.isCutting = true
-  }, milliseconds)
-  await data.close(milliseconds)
-  clearTimeout(cut)
 }
 
 /** Logs warnings and what the proxy was started with. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CitationLabels } from './citation-labels.ts'
-import { CitationMapper } from './map-citations.ts'
+import { PieceMapper } from './piece-mapper.fixture.ts'
 
 const labels = new CitationLabels([
   {
@@ -15,7 +15,7 @@ const labels = new CitationLabels([
 ])
 
 function mapAll(pieces: readonly string[]): string {
-  const mapper = new CitationMapper(labels)
+  const mapper = new PieceMapper(labels)
   return pieces.map((piece) => mapper.push(piece)).join('') + mapper.flush()
 }
 

@@ -70,7 +70,7 @@ function isInFormula(line: string): boolean {
 function isBeforeOperator(ahead: Lookahead): boolean {
   const subscript = ahead.peek() === '_' ? ahead.peek(1) : ''
   if (/[$^a-z0-9]/.test(ahead.peek()) || /[^\W_]|{/.test(subscript)) return true
-  const blanks = countBlanks(ahead)
+  const blanks = ahead.count(' ', 2)
   const next = ahead.peek(blanks)
   if (next === '=') return true
   return (next === '+' || next === '*') && ahead.peek(blanks + 1) === ' '
@@ -78,15 +78,9 @@ function isBeforeOperator(ahead: Lookahead): boolean {
 
 /** Whether a word follows that continues the clause: it neither begins another clause nor says what sources say. */
 function isInClause(ahead: Lookahead): boolean {
-  const blanks = countBlanks(ahead)
+  const blanks = ahead.count(' ', 2)
   const word = blanks === 0 ? '' : ahead.peekWord(blanks)
   return word !== '' && !clauseEnds.has(word)
-}
-
-function countBlanks(ahead: Lookahead): number {
-  let blanks = 0
-  while (blanks < 2 && ahead.peek(blanks) === ' ') blanks += 1
-  return blanks
 }
 
 const codeSigns = /[={}]|[\w$]\(|::|->|\b(?:if|for|while|switch) ?\(|\b(?:const|var) /

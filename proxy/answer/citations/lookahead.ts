@@ -7,9 +7,9 @@ const longestWord = 10
  */
 export class Lookahead {
   at: number
+  isStarved = false
   readonly #text: string
   readonly #isWhole: boolean
-  #isStarved = false
 
   constructor(text: string, at: number, isWhole: boolean) {
     this.#text = text
@@ -17,15 +17,11 @@ export class Lookahead {
     this.#isWhole = isWhole
   }
 
-  get isStarved(): boolean {
-    return this.#isStarved
-  }
-
   /** Returns the character `distance` further on; empty past the end. */
   peek(distance = 0): string {
     const index = this.at + distance
     if (index < this.#text.length) return this.#text[index]!
-    if (!this.#isWhole) this.#isStarved = true
+    if (!this.#isWhole) this.isStarved = true
     return ''
   }
 
@@ -44,13 +40,17 @@ export class Lookahead {
     return true
   }
 
+  /** Returns how many characters of the set follow, at most `limit`. */
+  count(characters: string, limit: number): number {
+    let count = 0
+    while (count < limit && this.peek(count) !== '' && characters.includes(this.peek(count))) count += 1
+    return count
+  }
+
   /** Steps over at most `limit` characters of the set; returns how many. */
   skip(characters: string, limit: number): number {
-    let count = 0
-    while (count < limit && this.peek() !== '' && characters.includes(this.peek())) {
-      this.at += 1
-      count += 1
-    }
+    const count = this.count(characters, limit)
+    this.at += count
     return count
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { CitationLabels, type CitationMap } from './citation-labels.ts'
 import { readSpokenNouns } from './citation-nouns.ts'
-import { CitationMapper } from './map-citations.ts'
+import { PieceMapper } from './piece-mapper.fixture.ts'
 
 const rotation = new Map([
   ['1', '3'],
@@ -15,7 +15,7 @@ const docs: CitationMap = [{ prefix: 'Doc_', labels: rotation }]
 const documents: CitationMap = [{ prefix: 'Document ', labels: rotation }]
 
 function mapAll(text: string, map: CitationMap, pieces: readonly string[] = [text]): string {
-  const mapper = new CitationMapper(new CitationLabels(map))
+  const mapper = new PieceMapper(new CitationLabels(map))
   return pieces.map((piece) => mapper.push(piece)).join('') + mapper.flush()
 }
 
@@ -250,7 +250,7 @@ test('the longer of two prefixes is taken', () => {
 })
 
 test('changed labels are counted', () => {
-  const mapper = new CitationMapper(
+  const mapper = new PieceMapper(
     new CitationLabels([
       {
         prefix: '',
@@ -507,11 +507,11 @@ describe('for every text', () => {
   it('little is held back', () => {
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 400 }), anyMap, (parts, map) => {
-        const mapper = new CitationMapper(new CitationLabels(map))
+        const mapper = new PieceMapper(new CitationLabels(map))
         const text = parts.join('')
         for (let at = 0; at < text.length; at += 7) {
           mapper.push(text.slice(at, at + 7))
-          expect(Math.min(text.length, at + 7) - mapper.advance('', false).decided).toBeLessThan(700)
+          expect(Math.min(text.length, at + 7) - mapper.decided).toBeLessThan(700)
         }
       }),
       { numRuns: 60 },
@@ -544,7 +544,7 @@ test.each([
   (_, unit) => {
     expectLinear((size) => {
       const text = unit.repeat(Math.ceil(size / unit.length))
-      const mapper = new CitationMapper(new CitationLabels(documents))
+      const mapper = new PieceMapper(new CitationLabels(documents))
       let length = 0
       for (let at = 0; at < text.length; at += 5) length += mapper.push(text.slice(at, at + 5)).length
       length += mapper.flush().length

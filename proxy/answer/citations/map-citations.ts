@@ -34,7 +34,6 @@ export class CitationMapper {
   /** where the last citation and the last value ended */
   #citationEnd = -1
   #valueEnd = -1
-  #remapped = 0
 
   /** `isDocument`: no part of the text is data of an answer, such as a tool's call. */
   constructor(labels: CitationLabels, isDocument = false) {
@@ -43,26 +42,7 @@ export class CitationMapper {
     this.#region = isDocument ? prose : beginning
   }
 
-  /** How many labels were changed. */
-  get remapped(): number {
-    return this.#remapped
-  }
-
-  /** Takes the next piece of the text, the last one if `isLast`; returns what can be released. */
-  push(text: string, isLast = false): string {
-    const pending = this.#undecided + text
-    const from = this.#decided
-    const { decided, changes } = this.advance(text, isLast)
-    const moved = changes.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }))
-    return applySplices(pending.slice(0, decided - from), moved)
-  }
-
-  /** Returns the rest, once the text is over. */
-  flush(): string {
-    return this.push('', true)
-  }
-
-  /** Takes the next piece of the text, the last one if `isLast`; returns the changes without applying them. */
+  /** Takes the next piece of the text, the last one if `isLast`; returns what is decided with it. */
   advance(text: string, isLast: boolean): Progress {
     const pending = this.#undecided + text
     const changes: Splice[] = []
@@ -78,7 +58,6 @@ export class CitationMapper {
     this.#noted = 0
     this.#undecided = pending.slice(at)
     this.#decided += at
-    this.#remapped += changes.length
     return { decided: this.#decided, changes }
   }
 
@@ -165,4 +144,9 @@ export class CitationMapper {
 /** Whether Markdown lets a backslash escape this character. */
 function isPunctuation(character: string): boolean {
   return /[!-/:-@[-`{-~]/.test(character)
+}
+
+/** Returns a whole text with its citations mapped. */
+export function mapCitations(labels: CitationLabels, text: string): string {
+  return applySplices(text, new CitationMapper(labels).advance(text, true).changes)
 }

@@ -1,6 +1,6 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import { CitationLabels, type LabelForm } from './citation-labels.ts'
-import { CitationMapper } from './map-citations.ts'
+import { CitationMapper, mapCitations } from './map-citations.ts'
 
 // in specimens such as `[citation:X]`, `[^index^]` and `[doc {n}]`
 const PLACEHOLDER = toPattern('[XYZNIJKxyznijk]|\\d{1,6}')
@@ -26,7 +26,7 @@ export function isMappedForm(specimen: string, form: LabelForm): boolean {
   const expected = numbered.replace(/\d+/g, (label) => rotation.get(label)!)
   // behind a sentence if it is in brackets, or else on a line of its own
   const [before, behind] = /^[^\p{L}\p{N}]/u.test(numbered) ? ['So it is ', '.'] : ['So it is.\n', '\n']
-  return new CitationMapper(labels).push(before + numbered + behind, true) === before + expected + behind
+  return mapCitations(labels, before + numbered + behind) === before + expected + behind
 }
 
 /** Finds placeholders, also in braces. */

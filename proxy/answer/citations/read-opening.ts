@@ -47,7 +47,8 @@ export function readOpening(line: string, labels: CitationLabels): Opening | und
 function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
   const found = BRACKET.exec(behind.slice(-longestBracket))?.[0]
   if (found === undefined) return undefined
-  const bracket = found.endsWith('^') ? '[^' : toBracket(found)
+  const sign = (['【', '(', '（'] as const).find((one) => found.startsWith(one)) ?? '['
+  const bracket = found.endsWith('^') ? '[^' : sign
   const before = line.slice(0, -found.length)
   const cited = labels.bare
   // `（1）` begins an item, too
@@ -56,10 +57,6 @@ function readBracket(line: string, behind: string, labels: CitationLabels): Open
   // `Sources (1, 2)`
   const name = before.endsWith(' ') ? labels.nounAt(before.slice(-longestOpening, -1)) : undefined
   return name?.use === 'citing' ? { bracket, before, cited: name.cited } : undefined
-}
-
-function toBracket(found: string): '[' | '【' | '(' | '（' {
-  return (['【', '(', '（'] as const).find((sign) => found.startsWith(sign)) ?? '['
 }
 
 function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { CitationLabels } from './citation-labels.ts'
-import { CitationMapper } from './map-citations.ts'
+import { PieceMapper } from './piece-mapper.fixture.ts'
 
 const swapped = new Map([
   ['1', '2'],
@@ -12,7 +12,7 @@ const labels = new CitationLabels([
 ])
 
 function mapAll(pieces: readonly string[]): string {
-  const mapper = new CitationMapper(labels)
+  const mapper = new PieceMapper(labels)
   return pieces.map((piece) => mapper.push(piece)).join('') + mapper.flush()
 }
 

@@ -93,9 +93,7 @@ function passFenceStop(ahead: Lookahead, region: Region & { kind: 'fence' }, lin
 }
 
 function isRestBlank(ahead: Lookahead): boolean {
-  let blanks = 0
-  while (blanks < 32 && ' \t'.includes(ahead.peek(blanks) || 'x')) blanks += 1
-  return ['', '\n', '\r'].includes(ahead.peek(blanks))
+  return ['', '\n', '\r'].includes(ahead.peek(ahead.count(' \t', 32)))
 }
 
 /** Returns the region that begins at `<`, `{` or `[` in prose, if one does. */

@@ -62,28 +62,18 @@ export function elementSpans(json: string, start: number): Span[] {
   return elements
 }
 
-/** Finds values of a JSON text by the keys and indices that lead to them; each container is read once. */
-export class SpanFinder {
-  readonly #json: string
-  readonly #members = new Map<number, Map<string, Span>>()
-  readonly #elements = new Map<number, Span[]>()
+/** Returns the span of a value that is known to exist from JSON.parse, by the keys and indices that lead to it. */
+export type FindSpan = (path: readonly (string | number)[]) => Span
 
-  constructor(json: string) {
-    this.#json = json
-  }
-
-  /** Returns the span of a value that is known to exist from JSON.parse. */
-  find(path: readonly (string | number)[]): Span {
-    let span: Span = { start: valueStart(this.#json), end: this.#json.length }
-    for (const step of path) {
-      const { start } = span
-      span =
-        typeof step === 'string'
-          ? getOrMake(this.#members, start, () => memberSpans(this.#json, start)).get(step)!
-          : getOrMake(this.#elements, start, () => elementSpans(this.#json, start))[step]!
-    }
-    return span
-  }
+/** Returns what finds values of a JSON text; each container is read once. */
+export function spanFinder(json: string): FindSpan {
+  const membersAt = new Map<number, Map<string, Span>>()
+  const elementsAt = new Map<number, Span[]>()
+  const child = ({ start }: Span, step: string | number): Span =>
+    typeof step === 'string'
+      ? getOrMake(membersAt, start, () => memberSpans(json, start)).get(step)!
+      : getOrMake(elementsAt, start, () => elementSpans(json, start))[step]!
+  return (path) => path.reduce<Span>(child, { start: valueStart(json), end: json.length })
 }
 
 /** Returns where the first value of a JSON text begins. */
@@ -112,23 +102,16 @@ export function insertMembers(json: string, start: number, members: Readonly<Rec
 
 /** Returns splices that remove every member with one of these keys from the object at `start`, including the commas. */
 export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
-  const splices: Splice[] = []
-  /** where the current run of removed members begins; −1: there is none */
-  let runStart = -1
-  let runEnd = -1
-  let keptEnd = -1
-  eachMember(json, start, (key, value, at, next) => {
-    if (keys.has(key)) {
-      if (runStart < 0) runStart = at
-      runEnd = next
-      return
-    }
-    if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })
-    runStart = -1
-    keptEnd = value.end
-  })
-  if (runStart >= 0) splices.push({ start: keptEnd < 0 ? runStart : keptEnd, end: runEnd, text: '' })
-  return splices
+  const members: { key: string; start: number; end: number; next: number }[] = []
+  eachMember(json, start, (key, { end }, at, next) => members.push({ key, start: at, end, next }))
+  const kept = members.findLastIndex(({ key }) => !keys.has(key))
+  // behind the last one that stays, its comma goes too
+  const behind = members.splice(kept + 1)
+  const removed = members
+    .filter(({ key }) => keys.has(key))
+    .map((one) => ({ start: one.start, end: one.next, text: '' }))
+  if (behind.length === 0) return removed
+  return [...removed, { start: members.at(-1)?.end ?? behind[0]!.start, end: behind.at(-1)!.next, text: '' }]
 }
 
 function skipSpace(json: string, at: number): number {

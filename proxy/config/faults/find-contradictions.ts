@@ -4,7 +4,7 @@ import { readPeers } from '../../access/tenancy.ts'
 import { readOptions } from '../../common/request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
 import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'
-import { hasQuery, isHttpUrl, queryFault, readListenAddress } from '../read-arguments.ts'
+import { isHttpUrl, queryFault, readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 
@@ -135,10 +135,9 @@ function urlFault({ url, discover }: EngineSettings): string | undefined {
   const { username, password } = new URL(url)
   if (username !== '' || password !== '')
     return 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'
-  if (hasQuery(url)) return queryFault
   // not of the URL, which leaves out the usual port
   const namesPort = discover === 'srv' && /^[^/]*\/\/[^/]*:\d+(\/|$)/.test(url)
-  return namesPort ? 'has a port, which SRV records name: leave it out' : undefined
+  return queryFault(url) ?? (namesPort ? 'has a port, which SRV records name: leave it out' : undefined)
 }
 
 /** Finds what is wrong with an address: ZeroMQ throws for some of these, and never connects to the others. */

@@ -22,7 +22,7 @@ test('one that is refused is told when to come back', () => {
 
 test('a new limit holds for what comes from then on', () => {
   const memory = new BodyMemory(1)
-  memory.setLimit(10)
+  memory.limit = 10
   memory.begin('a').grow(10)
   expect(memory.bytes).toBe(10)
 })

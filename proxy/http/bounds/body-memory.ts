@@ -30,25 +30,17 @@ export interface BodyShare {
  * of it is for small bodies, so that a few clients who do not finish large ones do not shut out everybody.
  */
 export class BodyMemory {
-  #limit: number
+  /** for bytes received from now on */
+  limit: number
+  /** held now */
+  bytes = 0
   readonly #onChange: (bytes: number) => void
-  #bytes = 0
   readonly #byTenant = new Map<string, number>()
 
   /** `onChange` is called with the number of bytes held, whenever it changes. */
   constructor(limitBytes: number, onChange: (bytes: number) => void = () => {}) {
-    this.#limit = limitBytes
+    this.limit = limitBytes
     this.#onChange = onChange
-  }
-
-  /** Sets the limit for bytes received from now on. */
-  setLimit(bytes: number): void {
-    this.#limit = bytes
-  }
-
-  /** Bytes held now. */
-  get bytes(): number {
-    return this.#bytes
   }
 
   /** Returns an empty share for a new request. */
@@ -57,10 +49,10 @@ export class BodyMemory {
     return {
       grow: (bytes) => {
         const ofTenant = this.#byTenant.get(tenant) ?? 0
-        const isSmallOrAlone = own + bytes <= smallBytes || this.#bytes === own
-        const room = isSmallOrAlone ? this.#limit : this.#limit * (1 - lastPart)
-        if (this.#bytes + bytes > room) throw this.#full('requests', room)
-        if (ofTenant > own && ofTenant + bytes > this.#limit / 2) throw this.#full('your requests', this.#limit / 2)
+        const isSmallOrAlone = own + bytes <= smallBytes || this.bytes === own
+        const room = isSmallOrAlone ? this.limit : this.limit * (1 - lastPart)
+        if (this.bytes + bytes > room) throw this.#full('requests', room)
+        if (ofTenant > own && ofTenant + bytes > this.limit / 2) throw this.#full('your requests', this.limit / 2)
         own += bytes
         this.#add(tenant, bytes)
       },
@@ -72,11 +64,11 @@ export class BodyMemory {
   }
 
   #add(tenant: string, bytes: number): void {
-    this.#bytes += bytes
+    this.bytes += bytes
     const ofTenant = (this.#byTenant.get(tenant) ?? 0) + bytes
     if (ofTenant > 0) this.#byTenant.set(tenant, ofTenant)
     else this.#byTenant.delete(tenant)
-    this.#onChange(this.#bytes)
+    this.#onChange(this.bytes)
   }
 
   #full(whose: string, limit: number): ProxyError {
@@ -91,34 +83,27 @@ const worthwhileBytes = 128 * 1024 * 1024
 const calmMilliseconds = 10_000
 
 /**
- * Returns the memory of large bodies to the system once they are gone. V8 collects memory outside its heap only when
- * more is requested: after a burst of bodies a gigabyte would stay allocated until the next one.
+ * Returns the memory of large bodies to the system once they are gone: to be told how many bytes they take, whenever that
+ * changes. V8 collects memory outside its heap only when more is requested: after a burst of bodies a gigabyte would stay
+ * allocated until the next one.
  */
-export class MemoryRelease {
-  readonly #collect: () => void
-  #most = 0
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(collect: () => void) {
-    this.#collect = collect
+export function memoryRelease(collect: () => void): (bytes: number) => void {
+  let most = 0
+  let timer: NodeJS.Timeout | undefined
+  const release = (): void => {
+    timer = undefined
+    most = 0
+    collect()
   }
-
-  /** Notes how many bytes bodies take now. */
-  note(bytes: number): void {
-    this.#most = Math.max(this.#most, bytes)
-    if (this.#most < worthwhileBytes) return
-    if (bytes > this.#most / 4) {
-      clearTimeout(this.#timer)
-      this.#timer = undefined
+  return (bytes) => {
+    most = Math.max(most, bytes)
+    if (most < worthwhileBytes) return
+    if (bytes > most / 4) {
+      clearTimeout(timer)
+      timer = undefined
     } else {
-      this.#timer ??= setTimeout(this.#release, calmMilliseconds).unref()
+      timer ??= setTimeout(release, calmMilliseconds).unref()
     }
-  }
-
-  readonly #release = (): void => {
-    this.#timer = undefined
-    this.#most = 0
-    this.#collect()
   }
 }
 

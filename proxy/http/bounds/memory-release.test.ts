@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { MemoryRelease } from './body-memory.ts'
+import { memoryRelease } from './body-memory.ts'
 
 const megabyte = 1024 * 1024
 const second = 1_000
 
 let collected: number
-let release: MemoryRelease
+let note: (bytes: number) => void
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   collected = 0
-  release = new MemoryRelease(() => {
+  note = memoryRelease(() => {
     collected += 1
   })
 })
@@ -18,15 +18,15 @@ afterEach(() => {
 })
 
 function burst(megabytes: number): void {
-  release.note(megabytes * megabyte)
-  release.note(0)
+  note(megabytes * megabyte)
+  note(0)
 }
 
 test('memory is given back behind a burst of large bodies, once it is over', () => {
-  release.note(200 * megabyte)
+  note(200 * megabyte)
   vi.advanceTimersByTime(10 * second)
   expect(collected).toBe(0)
-  release.note(0)
+  note(0)
   expect(collected).toBe(0)
   vi.advanceTimersByTime(10 * second)
   expect(collected).toBe(1)

@@ -41,6 +41,7 @@ export async function scanBody(
 
 /** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
 export class BodyScan {
+  readonly bytes: Buffer
   /** objects and arrays */
   containers = 0
   strings = 0
@@ -55,7 +56,6 @@ export class BodyScan {
   isEmpty = true
   /** the values of the wanted members, including duplicates, in order */
   readonly members: Map<string, Span[]> = new Map()
-  readonly #bytes: Buffer
   readonly #wanted: ReadonlySet<string>
   readonly #longestName: number
   #at = 0
@@ -71,7 +71,7 @@ export class BodyScan {
   #valueEnd = -1
 
   constructor(bytes: Buffer, wanted: ReadonlySet<string>) {
-    this.#bytes = bytes
+    this.bytes = bytes
     this.#wanted = wanted
     this.#longestName = longestEscape * Math.max(...[...wanted].map((name) => name.length))
     // a byte order mark
@@ -84,7 +84,7 @@ export class BodyScan {
   }
 
   /** Returns the SHA-256 of all bytes. */
-  digest = (): string => hash('sha256', this.#bytes, 'base64url')
+  digest = (): string => hash('sha256', this.bytes, 'base64url')
 
   /** Reads up to `end`, and beyond it to complete an escape. */
   read(end: number): void {
@@ -95,7 +95,7 @@ export class BodyScan {
   }
 
   #readString(end: number): void {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     let at = this.#at
     let marks = 0
     for (; at < end; at++) {
@@ -124,7 +124,7 @@ export class BodyScan {
   }
 
   #readStructure(end: number): void {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     for (let at = this.#at; at < end; at++) {
       const code = bytes[at]!
       if (code <= 0x20) continue
@@ -191,7 +191,7 @@ export class BodyScan {
   }
 
   #decode(start: number, end: number): string | undefined {
-    const text = this.#bytes.toString('latin1', start, end)
+    const text = this.bytes.toString('latin1', start, end)
     return text.includes('\\') ? (tryJson(text) as string | undefined) : text.slice(1, -1)
   }
 }

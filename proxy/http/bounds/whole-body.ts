@@ -26,14 +26,6 @@ export const decidingMembers: ReadonlySet<string> = new Set([
   'custom_params',
 ])
 
-/** The single prompt of a body, identified by the bytes of the body. */
-export interface UnreadBytes {
-  /** Returns their SHA-256. */
-  digest(): string
-  /** of the body */
-  readonly length: number
-}
-
 /** A longer value of a deciding member is a prompt, and is not read. */
 const longestValue = 4_096
 /** The longest value in which fields are set. */
@@ -47,15 +39,13 @@ const openBracket = 0x5b
 
 /** A body that is forwarded as received. It is scanned but never parsed, and its bytes are never copied. */
 export class WholeBody {
-  readonly #bytes: Buffer
   readonly #scan: BodyScan
   /** the short deciding members */
   readonly members: Json
 
-  constructor(bytes: Buffer, scan: BodyScan) {
-    this.#bytes = bytes
+  constructor(scan: BodyScan) {
     this.#scan = scan
-    this.members = readMembers(bytes, scan)
+    this.members = readMembers(scan)
   }
 
   /** Whether it has this deciding member, however long. */
@@ -65,24 +55,30 @@ export class WholeBody {
 
   /** Whether the value of a deciding member is too long to be read. */
   isTooLong(member: string): boolean {
-    const { start, end } = this.#scan.members.get(member)?.at(-1) ?? { start: 0, end: 0 }
+    const { start, end } = this.#valueOf(member) ?? { start: 0, end: 0 }
     return end - start > longestValue
+  }
+
+  /** of duplicates, the last counts */
+  #valueOf(member: string): Span | undefined {
+    return this.#scan.members.get(member)?.at(-1)
   }
 
   /** Whether it holds a single prompt rather than a list. */
   hasOnePrompt(api: PromptApi): boolean {
     const name = api === 'completions' ? 'prompt' : api === 'generate' ? 'text' : undefined
     if (name === undefined) return true
-    const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
-    return start !== undefined && this.#bytes[start] !== openBracket
+    const { start } = this.#valueOf(name) ?? {}
+    return start !== undefined && this.#scan.bytes[start] !== openBracket
   }
 
   /** Whether its prompts are lists of token ids, which only the engine can read. */
   get holdsTokenIds(): boolean {
     return ['prompt', 'input_ids'].some((name) => {
-      const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
+      const { start } = this.#valueOf(name) ?? {}
       return (
-        start !== undefined && beginsWithNumber.test(this.#bytes.toString('latin1', start, start + longestBeginning))
+        start !== undefined &&
+        beginsWithNumber.test(this.#scan.bytes.toString('latin1', start, start + longestBeginning))
       )
     })
   }
@@ -93,7 +89,7 @@ export class WholeBody {
    */
   write(members: Readonly<Record<string, unknown>>, wishes: readonly EngineWish[] = []): Buffer[] {
     const { membersStart, isEmpty, members: present } = this.#scan
-    if (membersStart === undefined) return [this.#bytes]
+    if (membersStart === undefined) return [this.#scan.bytes]
     const set = wishes.filter((wish) => wish.set)
     const splices = set.flatMap((wish) => (present.get(wish.member) ?? []).flatMap((span) => this.#withSet(span, wish)))
     const absent: Record<string, unknown> = {}
@@ -108,7 +104,7 @@ export class WholeBody {
       splices.push({ start: membersStart, end: membersStart, text })
     }
     return spliceBytes(
-      this.#bytes,
+      this.#scan.bytes,
       splices.sort((a, b) => a.start - b.start),
     )
   }
@@ -117,7 +113,7 @@ export class WholeBody {
   #withSet({ start, end }: Span, { member, own, set }: EngineWish): Splice[] {
     const name = `{${JSON.stringify(member)}:`
     const isRead = end - start <= longestSetIn
-    const json = isRead ? `${name}${this.#bytes.toString('utf8', start, end)}}` : ''
+    const json = isRead ? `${name}${this.#scan.bytes.toString('utf8', start, end)}}` : ''
     if (tryJson(json) === undefined) {
       const fault = isRead ? 'is not valid JSON' : `is longer than ${longestSetIn} bytes`
       throw new ProxyError(
@@ -163,12 +159,13 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
  * Returns a prompt of which only the bytes are known. Equal bodies of a tenant are the same prompt, and no other prompt
  * shares a prefix with it. It tells a mirror how much space the request takes.
  */
-export function toUnreadPrompt(tenant: string, { digest, length }: UnreadBytes): SentPrompt {
-  const prefix = digestOf(JSON.stringify([tenant, 'unread', digest()]))
+export function toUnreadPrompt(tenant: string, scan: Pick<BodyScan, 'bytes' | 'digest'>): SentPrompt {
+  const prefix = digestOf(JSON.stringify([tenant, 'unread', scan.digest()]))
+  const { length } = scan.bytes
   return { contexts: [], prefixes: [prefix], ends: [length], length }
 }
 
-function readMembers(bytes: Buffer, { members }: BodyScan): Json {
+function readMembers({ bytes, members }: BodyScan): Json {
   const read: Json = {}
   for (const [name, spans] of members) {
     const { start, end } = spans.at(-1)!

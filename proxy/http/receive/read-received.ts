@@ -6,11 +6,11 @@ import { readExplicitContext } from '../../prompt/body/explicit-context.ts'
 import { countMessages } from '../../prompt/body/prompt.ts'
 import type { PromptBody } from '../../prompt/body/prompt-body.ts'
 import { readPromptBody } from '../../prompt/formats/read-prompt-body.ts'
-import { applyHygiene, type HygieneSettings } from '../../prompt/hygiene/apply-hygiene.ts'
+import { type HygieneSettings, orderTools } from '../../prompt/hygiene/order-tools.ts'
 import { placeBehindHistory } from '../../prompt/hygiene/place-behind-history.ts'
 import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
-import { decidingMembers, type UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
+import { decidingMembers, WholeBody } from '../bounds/whole-body.ts'
 import {
   lightBytes,
   lightContainers,
@@ -31,7 +31,7 @@ export interface Received {
   /** set if the body is too large to parse */
   readonly whole?: WholeBody | undefined
   /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
-  readonly bytes?: UnreadBytes | undefined
+  readonly scan?: Pick<BodyScan, 'bytes' | 'digest'> | undefined
   /** what was tidied up: `placement`, `tools`. If not empty, the prompt's body differs from the one received */
   readonly tidied: readonly string[]
   /** an internal error while tidying up */
@@ -39,6 +39,9 @@ export interface Received {
   /** why its prompt cannot be rewritten; undefined if it can */
   readonly skipped: SkippedReason | undefined
 }
+
+/** What was not read. */
+export const unread = { prompt: undefined, tidied: [], fault: undefined } as const
 
 /** white space, byte order marks, and what other encodings of Unicode put around ASCII */
 const mayPrecede: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff, 0x00])
@@ -61,7 +64,6 @@ export function readReceived(
   isEncoded: boolean,
   hygiene: HygieneSettings = none,
 ): Received {
-  const unread = { prompt: undefined, tidied: [], fault: undefined }
   if (isEncoded && !beginsObject(body)) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
@@ -92,7 +94,7 @@ function tidyUp(api: PromptApi, given: PromptBody, hygiene: HygieneSettings): Om
   }
   tidy('placement', () => placeBehindHistory(api, prompt, hygiene.behind_history))
   tidy('tools', () => {
-    const clean = applyHygiene(prompt.json, hygiene)
+    const clean = hygiene.sort_tools ? orderTools(prompt.json) : undefined
     return clean === undefined ? undefined : readPromptBody(api, Buffer.from(clean))
   })
   return { prompt, tidied, fault }
@@ -102,12 +104,9 @@ function tidyUp(api: PromptApi, given: PromptBody, hygiene: HygieneSettings): Om
 function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): SkippedReason {
   if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
-  return areTokens(ids) ? 'token_ids' : 'unexpected_shape'
-}
-
-/** One list of numbers, or several. */
-function areTokens(ids: unknown): boolean {
-  return areNumbers(ids) || (Array.isArray(ids) && ids.length > 0 && ids.every(areNumbers))
+  // one list of numbers, or several
+  const areTokens = areNumbers(ids) || (Array.isArray(ids) && ids.length > 0 && ids.every(areNumbers))
+  return areTokens ? 'token_ids' : 'unexpected_shape'
 }
 
 function areNumbers(ids: unknown): boolean {
@@ -152,10 +151,9 @@ export interface BoundedBody {
 export async function readWithinLimits(api: PromptApi, body: Buffer, options: ReadingOptions): Promise<BoundedBody> {
   const { isEncoded, hygiene, limits, turns } = options
   const scan = body.length > scannedBytes ? await scanBody(body, decidingMembers, turns) : undefined
-  if (scan && isTooLarge(body.length, scan, limits)) {
-    const received = receiveWhole(body, scan, isEncoded)
-    const isKnown = received.whole?.hasOnePrompt(api)
-    return { received: isKnown ? knownBy(scan, body, received) : received, isHeavy: false }
+  if (scan && isTooLarge(scan, limits)) {
+    const received = receiveWhole(scan, isEncoded)
+    return { received: received.whole?.hasOnePrompt(api) ? { scan, ...received } : received, isHeavy: false }
   }
   const isHeavy =
     body.length > lightBytes || (scan !== undefined && (scan.containers > lightContainers || scan.marks > lightMarks))
@@ -163,11 +161,7 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   const received = readReceived(api, body, isEncoded, hygiene)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
-  return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
-}
-
-function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): Received {
-  return { bytes: { digest, length }, ...received }
+  return { received: isKnown ? { scan, ...bounded } : bounded, isHeavy }
 }
 
 function countTexts(prompt: PromptBody | undefined): number {
@@ -183,10 +177,10 @@ function withinTexts(received: Received, limits: WorkLimits): Received {
 }
 
 /** Whether reading a body takes longer than other requests can wait. */
-export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): boolean {
-  const { containers, strings, commas, depth, marks } = scan
+export function isTooLarge(scan: BodyScan, limits: WorkLimits): boolean {
+  const { bytes, containers, strings, commas, depth, marks } = scan
   return (
-    bytes > limits.bytes ||
+    bytes.length > limits.bytes ||
     containers > mostContainers ||
     strings > mostStrings ||
     commas > mostCommas ||
@@ -199,16 +193,15 @@ export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): b
  * Receives a body that is too large to parse. Throws `invalid_body` if its brackets do not match, and `body_too_large`
  * if it has a `reprise` field, which an engine does not understand.
  */
-function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): Received {
-  const unread = { prompt: undefined, tidied: [], fault: undefined }
-  if (!beginsObject(body)) return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
+function receiveWhole(scan: BodyScan, isEncoded: boolean): Received {
+  if (!beginsObject(scan.bytes)) return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
   // UTF-16 and UTF-32 have a zero among the first four bytes
-  if (body.subarray(0, 4).includes(0))
+  if (scan.bytes.subarray(0, 4).includes(0))
     throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   if (scan.membersStart === undefined || !scan.isWhole) {
     throw new ProxyError('invalid_body', 'The request body is not valid JSON: its quotes and brackets do not pair up.')
   }
-  const whole = new WholeBody(body, scan)
+  const whole = new WholeBody(scan)
   if (whole.has('reprise')) {
     // a field that would be refused in a small body is refused here for the same reason
     readExplicitContext(whole.members.reprise)

@@ -22,7 +22,7 @@ test.each([
   const { received } = await read(body)
   expect(received).toMatchObject({ prompt: undefined, skipped: 'too_large_to_rewrite' })
   expect(received.whole?.members).toEqual({ model: 'm' })
-  expect(received.bytes?.digest()).toHaveLength(43)
+  expect(received.scan?.digest()).toHaveLength(43)
 })
 
 test('more messages than can be rewritten are read, and left as they are', async () => {
@@ -93,7 +93,7 @@ test('a list of prompts is known by no bytes: each is a prompt of its own', asyn
   const options = { isEncoded: false, hygiene: undefined, limits, turns: { take: async () => {} } }
   const { received } = await readWithinLimits('completions', body, options)
   expect(received).toMatchObject({ skipped: 'too_large_to_rewrite' })
-  expect(received.bytes).toBeUndefined()
+  expect(received.scan).toBeUndefined()
 })
 
 test('only a body that takes long to decide about waits for others', async () => {

@@ -3,7 +3,7 @@ import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { noKnownTurns } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
-import { CitationMapper } from '../../answer/citations/map-citations.ts'
+import { mapCitations } from '../../answer/citations/map-citations.ts'
 import { readReceived } from '../../http/receive/read-received.ts'
 import { type PromptBody, writeBody } from '../../prompt/body/prompt-body.ts'
 import { isLeftAlone, type PromptContext } from '../../prompt/body/prompt-context.ts'
@@ -69,10 +69,7 @@ function toSentLabels(map: CitationMap): (answer: string) => string {
     ...list,
     labels: new Map([...list.labels].map(([sent, received]) => [received, sent])),
   }))
-  return (answer) => {
-    const mapper = new CitationMapper(new CitationLabels(inverse))
-    return mapper.push(answer) + mapper.flush()
-  }
+  return (answer) => mapCitations(new CitationLabels(inverse), answer)
 }
 
 /** Permits the lists of one template, and no others. */

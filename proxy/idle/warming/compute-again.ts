@@ -63,11 +63,8 @@ function writeQuestion({ api, from, request }: Run, to: Replica, id: RequestId):
   if (members.background === true || members.session_params != null) return undefined
   const salt = typeof members.cache_salt === 'string' ? members.cache_salt : ''
   const tags = to.adapter.tagRequest(id, salt)
-  const credentials = withEngineCredentials(credentialsOf(headers), {
-    // the key of another engine is not for this one
-    keepsClientKey: from.apiKey !== undefined,
-    apiKey: to.apiKey,
-  })
+  // the key of another engine is not for this one
+  const credentials = withEngineCredentials(credentialsOf(headers), { keepsClientKey: from.apiKey !== undefined }, to)
   const { kv_transfer_params: transfer, ...prompt } = promptOnly(members)
   // whatever else its client wants transferred is for one engine, once
   const own = isObject(transfer) && transfer.reprise !== undefined ? { reprise: transfer.reprise } : undefined

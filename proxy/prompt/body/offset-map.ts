@@ -1,22 +1,19 @@
-/** Where offsets in one text are in another one that says the same, such as JSON and its bytes. */
-export class OffsetMap {
-  readonly #found = new Map<number, number>()
-
-  /**
-   * `offsets` need not be in order or distinct. `advance` says how far the other text goes while this one goes from one
-   * offset to the next higher one; it begins at 0 here and `start` there.
-   */
-  constructor(offsets: number[], start: number, advance: (from: number, to: number) => number) {
-    let [from, at] = [0, start]
-    for (const to of offsets.sort((a, b) => a - b)) {
-      if (to > from) at += advance(from, to)
-      from = to
-      this.#found.set(to, at)
-    }
+/**
+ * Returns where offsets in one text are in another one that says the same, such as JSON and its bytes. `offsets` need not
+ * be in order or distinct. `advance` says how far the other text goes while this one goes from one offset to the next
+ * higher one; it begins at 0 here and `start` there.
+ */
+export function mapOffsets(
+  offsets: number[],
+  start: number,
+  advance: (from: number, to: number) => number,
+): (offset: number) => number {
+  const found = new Map<number, number>()
+  let [from, at] = [0, start]
+  for (const to of offsets.sort((a, b) => a - b)) {
+    if (to > from) at += advance(from, to)
+    from = to
+    found.set(to, at)
   }
-
-  /** Returns where one of the offsets is. */
-  get(offset: number): number {
-    return this.#found.get(offset)!
-  }
+  return (offset) => found.get(offset)!
 }

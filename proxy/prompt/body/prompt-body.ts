@@ -1,8 +1,8 @@
 import type { Json } from '#engine-adapters/json-object.ts'
 import {
+  type FindSpan,
   insertMembers,
   removeMembers,
-  type SpanFinder,
   type Splice,
   valueStart,
   valuesOf,
@@ -18,7 +18,7 @@ export interface PromptBody {
   readonly bytes: Buffer
   readonly json: string
   /** finds values in `json` */
-  readonly spans: SpanFinder
+  readonly findSpan: FindSpan
   /** the parsed object, for members outside the prompt such as `tools` and the response format */
   readonly members: Json
   /** what its other members forbid */

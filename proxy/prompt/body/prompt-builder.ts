@@ -1,13 +1,8 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import type { JsonPath } from '../../common/json/json-value.ts'
 import { isSet } from '../demands/demands.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
-import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
-
-interface Piece {
-  readonly path: JsonPath
-  readonly text: string
-  readonly isRaw?: boolean
-}
+import type { Prompt, PromptMessage, PromptText } from './prompt.ts'
 
 interface ToolCall {
   readonly name: string
@@ -33,11 +28,11 @@ export class PromptBuilder {
   /** Adds a message. `rest` is everything in it that is not text. */
   message(
     role: string,
-    pieces: readonly Piece[],
+    pieces: readonly PromptText[],
     rest: readonly unknown[],
     { isRendered = false, call }: { readonly isRendered?: boolean; readonly call?: unknown } = {},
   ): void {
-    const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
+    const texts = pieces.map((piece) => this.texts.push(piece) - 1)
     // the first of the rest holds the message's own members, the others are parts that are not text
     const isTextOnly = rest.length === 1
     const called = this.#tools.get(call)
@@ -52,12 +47,6 @@ export class PromptBuilder {
       isRendered,
       ...(called && { tool: called.name, ...(asksForSorted(called) && { isSorted: true }) }),
     })
-  }
-
-  /** Adds a prompt that is a single text. */
-  plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
-    this.message('user', [{ path, text }], [{}], { isRendered: true })
-    this.endPrompt(preamble)
   }
 
   /** Ends the prompt that the messages so far belong to. */
@@ -87,9 +76,9 @@ export function splitContent(
   content: unknown,
   path: JsonPath,
   types: readonly string[],
-): { pieces: Piece[]; others: unknown[] } {
+): { pieces: PromptText[]; others: unknown[] } {
   if (typeof content === 'string') return { pieces: [{ path, text: content }], others: [] }
-  const pieces: Piece[] = []
+  const pieces: PromptText[] = []
   const others: unknown[] = []
   for (const [place, part] of (isParts(content) ? content : []).entries()) {
     const { type, text } = part

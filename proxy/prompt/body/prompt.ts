@@ -1,12 +1,11 @@
-/** Path to a value in a JSON body: keys and array indices. */
-export type JsonPath = readonly (string | number)[]
+import type { JsonPath } from '../../common/json/json-value.ts'
 
 /** One text of a body: a message's content, one of its text parts, or a tool's result. */
 export interface PromptText {
   readonly path: JsonPath
   readonly text: string
   /** the text is the raw JSON at `path`, not the value of a JSON string */
-  readonly isRaw: boolean
+  readonly isRaw?: boolean
 }
 
 /** A part of a prompt from one speaker. */

@@ -1,5 +1,5 @@
-import type { Span } from '../../common/json/json-spans.ts'
-import { OffsetMap } from './offset-map.ts'
+import { applySplices, type Span } from '../../common/json/json-spans.ts'
+import { mapOffsets } from './offset-map.ts'
 
 /** Encoding fewer UTF-16 units again takes less time than finding where each piece is in the bytes. */
 const shortJson = 8_192
@@ -18,40 +18,31 @@ export interface BodySplice extends Span {
 export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySplice[]): Buffer {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
   if (json.length < shortJson) {
-    const cut = (start: number, end: number): string => json.slice(start, end)
-    return Buffer.from(partsOf(sorted, json.length, cut, (text) => text).join(''))
+    const write = (piece: Span | string): string =>
+      typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)
+    const written = sorted.map(({ start, end, pieces }) => ({ start, end, text: pieces.map(write).join('') }))
+    return Buffer.from(applySplices(json, written))
   }
-  const offsets = toByteOffsets(bytes, json, sorted)
-  const cut = (start: number, end: number): Buffer =>
-    offsets ? bytes.subarray(offsets.get(start), offsets.get(end)) : bytes.subarray(start, end)
-  return Buffer.concat(partsOf(sorted, json.length, cut, (text) => Buffer.from(text)))
-}
-
-/** Returns what a body of `length` characters consists of once it is spliced: what is cut out of it, and our own JSON. */
-function partsOf<Part>(
-  sorted: readonly BodySplice[],
-  length: number,
-  cut: (start: number, end: number) => Part,
-  write: (text: string) => Part,
-): Part[] {
-  const parts: Part[] = []
+  const locate = byteOffsets(bytes, json, sorted)
+  const cut = (start: number, end: number): Buffer => bytes.subarray(locate(start), locate(end))
+  const parts: Buffer[] = []
   let at = 0
   for (const { start, end, pieces } of sorted) {
     parts.push(cut(at, start))
-    for (const piece of pieces) parts.push(typeof piece === 'string' ? write(piece) : cut(piece.start, piece.end))
+    for (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : cut(piece.start, piece.end))
     at = end
   }
-  parts.push(cut(at, length))
-  return parts
+  return Buffer.concat([...parts, cut(at, json.length)])
 }
 
-/** Returns where the offsets of splices are in the bytes; undefined: where they are in the JSON, which is ASCII. */
-function toByteOffsets(bytes: Buffer, json: string, splices: readonly BodySplice[]): OffsetMap | undefined {
-  if (bytes.length === json.length) return undefined
+/** Returns where the offsets of splices are in the bytes. */
+function byteOffsets(bytes: Buffer, json: string, splices: readonly BodySplice[]): (offset: number) => number {
+  // it is ASCII
+  if (bytes.length === json.length) return (offset) => offset
   const offsets = [0, json.length]
   for (const { start, end, pieces } of splices) {
     offsets.push(start, end)
     for (const piece of pieces) if (typeof piece !== 'string') offsets.push(piece.start, piece.end)
   }
-  return new OffsetMap(offsets, 0, (from, to) => Buffer.byteLength(json.slice(from, to)))
+  return mapOffsets(offsets, 0, (from, to) => Buffer.byteLength(json.slice(from, to)))
 }

@@ -1,5 +1,5 @@
 import type { Span } from '../../common/json/json-spans.ts'
-import { OffsetMap } from './offset-map.ts'
+import { mapOffsets } from './offset-map.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
@@ -25,21 +25,21 @@ export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts
   const edges = edgesByText(texts.length, splices)
   // explicit blocks are not in the text received
   const offsets = received.map((own, i) => (texts[i] === own.text ? toJsonOffsets(prompt, own, edges[i]!) : undefined))
-  const write = (piece: Piece, isRaw: boolean): Span | string => {
-    const own = typeof piece === 'string' ? undefined : offsets[piece.text]
-    if (typeof piece !== 'string' && own) return { start: own.get(piece.start), end: own.get(piece.end) }
+  const write = (piece: Piece, isRaw = false): Span | string => {
+    const locate = typeof piece === 'string' ? undefined : offsets[piece.text]
+    if (typeof piece !== 'string' && locate) return { start: locate(piece.start), end: locate(piece.end) }
     const text = piecesText(texts, [piece])
     return isRaw ? text : JSON.stringify(text).slice(1, -1)
   }
   return changed.flatMap((place): BodySplice[] => {
-    const [{ path, isRaw }, own] = [received[place]!, offsets[place]]
-    if (own === undefined) {
+    const [{ path, isRaw }, locate] = [received[place]!, offsets[place]]
+    if (!locate) {
       const text = spliceText(texts, place, splices[place]!)
-      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.spans.find(path) }]
+      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...prompt.findSpan(path) }]
     }
     return splices[place]!.map(({ start, end, pieces }) => ({
-      start: own.get(start),
-      end: own.get(end),
+      start: locate(start),
+      end: locate(end),
       pieces: pieces.map((piece) => write(piece, isRaw)),
     })).filter((splice) => !isAsReceived(prompt.json, splice))
   })
@@ -69,7 +69,6 @@ function edgesByText(count: number, splices: readonly (readonly TextSplice[])[])
 
 const BACKSLASH = '\\'
 const LETTER_U = 0x75
-const noOffsets = new OffsetMap([], 0, () => 0)
 
 /**
  * Maps offsets in a text to offsets in the JSON that it was read from. Only escapes make a difference, so the search
@@ -77,16 +76,16 @@ const noOffsets = new OffsetMap([], 0, () => 0)
  * not valid JSON.
  */
 function toJsonOffsets(
-  { json, spans }: PromptBody,
+  { json, findSpan }: PromptBody,
   { text, path, isRaw }: PromptText,
   offsets: number[],
-): OffsetMap | undefined {
+): ((offset: number) => number) | undefined {
   if (offsets.some((offset) => splitsCharacter(text, offset))) return undefined
-  if (offsets.length === 0) return noOffsets
-  const start = spans.find(path).start + (isRaw ? 0 : 1)
+  if (offsets.length === 0) return () => 0
+  const start = findSpan(path).start + (isRaw ? 0 : 1)
   let at = start
   let next = isRaw ? -1 : json.indexOf(BACKSLASH, at)
-  return new OffsetMap(offsets, start, (from, to) => {
+  return mapOffsets(offsets, start, (from, to) => {
     const before = at
     let missing = to - from
     while (next >= 0 && next - at < missing) {

@@ -1,7 +1,7 @@
-import type { Span } from '../../common/json/json-spans.ts'
+import { applySplices, type Span } from '../../common/json/json-spans.ts'
 
 /** A stretch of one of a body's texts, cut out unchanged. */
-interface Cut extends Span {
+export interface Cut extends Span {
   /** index among the texts */
   readonly text: number
 }
@@ -26,14 +26,8 @@ export function piecesText(texts: readonly string[], pieces: readonly Piece[]): 
     .join('')
 }
 
-/** Applies splices, which are in order and do not overlap, to a text. */
+/** Applies splices that do not overlap to a text. */
 export function spliceText(texts: readonly string[], place: number, splices: readonly TextSplice[]): string {
-  const text = texts[place]!
-  let at = 0
-  const slices = splices.flatMap(({ start, end, pieces }) => {
-    const before = text.slice(at, start)
-    at = end
-    return [before, piecesText(texts, pieces)]
-  })
-  return [...slices, text.slice(at)].join('')
+  const written = splices.map(({ start, end, pieces }) => ({ start, end, text: piecesText(texts, pieces) }))
+  return applySplices(texts[place]!, written)
 }

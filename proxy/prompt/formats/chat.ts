@@ -11,7 +11,7 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
   for (const [i, message] of messages.entries()) {
     const { role, content, ...rest } = unmarked(message)
     const { pieces, others } = splitContent(content, ['messages', i, 'content'], ['text'])
-    readCalls(role, rest, i, builder)
+    readCalls(message, i, builder)
     builder.message(role as string, pieces, [rest, ...others], { call: rest.tool_call_id ?? i })
   }
   const { model, chat_template, chat_template_kwargs, cache_salt } = body
@@ -21,12 +21,7 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
 }
 
 /** Registers tool calls with the builder, and the tool name of a result message that states it. */
-function readCalls(
-  role: unknown,
-  { tool_calls, tool_call_id, name }: Json,
-  place: number,
-  builder: PromptBuilder,
-): void {
+function readCalls({ role, tool_calls, tool_call_id, name }: Json, place: number, builder: PromptBuilder): void {
   for (const { id, function: called } of isParts(tool_calls) ? tool_calls : []) {
     if (isObject(called)) builder.call(id, called.name, called.arguments)
   }

@@ -12,11 +12,12 @@ export function readGenerate(body: Json, builder: PromptBuilder): boolean {
 }
 
 function readPlainPrompts(prompt: unknown, key: string, preamble: readonly unknown[], builder: PromptBuilder): boolean {
-  if (typeof prompt === 'string') {
-    builder.plainPrompt([key], prompt, preamble)
-    return true
+  const texts = Array.isArray(prompt) ? prompt : [prompt]
+  if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) return false
+  for (const [place, text] of texts.entries()) {
+    const path = Array.isArray(prompt) ? [key, place] : [key]
+    builder.message('user', [{ path, text }], [{}], { isRendered: true })
+    builder.endPrompt(preamble)
   }
-  if (!Array.isArray(prompt) || prompt.length === 0 || !prompt.every((one) => typeof one === 'string')) return false
-  for (const [place, text] of prompt.entries()) builder.plainPrompt([key, place], text, preamble)
   return true
 }

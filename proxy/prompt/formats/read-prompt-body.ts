@@ -1,7 +1,7 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { ProxyError } from '../../common/errors.ts'
-import { SpanFinder } from '../../common/json/json-spans.ts'
+import { type FindSpan, spanFinder } from '../../common/json/json-spans.ts'
 import { parseJson } from '../../common/json/json-value.ts'
 import { readExplicitContext } from '../body/explicit-context.ts'
 import type { PromptBody } from '../body/prompt-body.ts'
@@ -28,19 +28,28 @@ export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | unde
   const json = bytes.toString()
   const members = parseJson(json)
   if (!isObject(members)) return undefined
-  const spans = new SpanFinder(json)
+  const findSpan = spanFinder(json)
   const explicit = readExplicitContext(members.reprise)
-  const read = readSet(api, json, members, spans)
+  const read = readSet(api, json, members, findSpan)
   if (explicit && !read.set)
     throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
-  return { bytes, json, spans, members, demands: readDemands(api, members), explicit, set: read.set, fault: read.fault }
+  return {
+    bytes,
+    json,
+    findSpan,
+    members,
+    demands: readDemands(api, members),
+    explicit,
+    set: read.set,
+    fault: read.fault,
+  }
 }
 
 function readSet(
   api: PromptApi,
   json: string,
   members: Json,
-  spans: SpanFinder,
+  findSpan: FindSpan,
 ): Partial<Pick<PromptBody, 'set' | 'fault'>> {
   try {
     const builder = new PromptBuilder()
@@ -48,7 +57,7 @@ function readSet(
     const texts = builder.texts.map((text) => {
       if (!text.isRaw) return text
       // until here only its path was known
-      const { start, end } = spans.find(text.path)
+      const { start, end } = findSpan(text.path)
       return { ...text, text: json.slice(start, end) }
     })
     return { set: { prompts: builder.prompts, texts } }

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
-import type { JsonPath } from '../body/prompt.ts'
+import type { JsonPath } from '../../common/json/json-value.ts'
 import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 const textTypes = ['input_text', 'output_text', 'text']

@@ -1,15 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applySplices, elementSpans, memberSpans, type Splice } from '../../common/json/json-spans.ts'
-import { orderTools } from './apply-hygiene.ts'
-
-function order(json: string): Splice | undefined {
-  return orderTools(json, memberSpans(json, 0).get('tools')!)
-}
+import { elementSpans, memberSpans } from '../../common/json/json-spans.ts'
+import { orderTools } from './order-tools.ts'
 
 function ordered(json: string): string {
-  const splice = order(json)
-  return splice ? applySplices(json, [splice]) : json
+  return orderTools(json) ?? json
 }
 
 function namesOf(json: string): unknown[] {
@@ -58,11 +53,19 @@ test.each([
   ['two share a name, of which an engine takes the first or the last', [{ name: 'b' }, { name: 'a' }, { name: 'b' }]],
   ['one is no object', [{ name: 'b' }, 'a']],
   ['they are in order', [{ name: 'a' }, { name: 'b' }]],
+  ['two are the same', [{ type: 'web_search' }, { type: 'web_search' }]],
   ['there is only one', [{ name: 'a' }]],
   ['there is none', []],
 ])('tools are left alone when %s', (_, tools) => {
-  expect(order(JSON.stringify({ tools }))).toBeUndefined()
+  expect(orderTools(JSON.stringify({ tools }))).toBeUndefined()
 })
+
+test.each(['{}', '{"tools":null,"messages":null}', '{"tools":{},"messages":{"role":"system"},"system":7}', ' {} '])(
+  'a body of an unexpected shape stays as it is: %s',
+  (json) => {
+    expect(orderTools(json)).toBeUndefined()
+  },
+)
 
 const tool = fc.oneof(
   fc.record({
@@ -111,7 +114,7 @@ test('the order is stable: it does not depend on the one received, and ordering 
       ([tools, shuffled]) => {
         const json = JSON.stringify({ tools })
         const sent = ordered(json)
-        expect(order(sent)).toBeUndefined()
+        expect(orderTools(sent)).toBeUndefined()
         // what is left alone in one order is left alone in all
         if (sent !== json) expect(ordered(JSON.stringify({ tools: shuffled }))).toBe(sent)
       },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { readPromptBody } from '../formats/read-prompt-body.ts'
-import { placeBehindHistory, type RetrievedFrame } from './place-behind-history.ts'
+import { placeBehindHistory } from './place-behind-history.ts'
 
 interface Message {
   readonly role: string
@@ -10,11 +10,11 @@ interface Message {
 }
 
 /** As AnythingLLM 1.9 writes it. */
-const anythingLlm: RetrievedFrame = '\nContext:\n[CONTEXT 0]:\n'
+const anythingLlm: string = '\nContext:\n[CONTEXT 0]:\n'
 const retrieved = (texts: readonly string[]): string =>
   `\nContext:\n${texts.map((text, i) => `[CONTEXT ${i}]:\n${text}\n[END CONTEXT ${i}]\n\n`).join('')}`
 /** As Open WebUI writes it with RAG_SYSTEM_CONTEXT. */
-const openWebUi: RetrievedFrame = '### Task:\nRespond to the user query{any}</context>\n'
+const openWebUi: string = '### Task:\nRespond to the user query{any}</context>\n'
 
 const system = 'You are kind.'
 const turns = (count: number, texts: readonly string[] = ['alpha', 'beta']): Message[] => [
@@ -28,13 +28,13 @@ const turns = (count: number, texts: readonly string[] = ['alpha', 'beta']): Mes
 
 function place(
   body: object | string,
-  frames: readonly RetrievedFrame[] = [anythingLlm],
+  frames: readonly string[] = [anythingLlm],
   api: PromptApi = 'chat_completions',
 ): string | undefined {
   const json = typeof body === 'string' ? body : JSON.stringify(body)
   return placeBehindHistory(api, readPromptBody(api, Buffer.from(json))!, frames)?.json
 }
-function placed(messages: readonly Message[], frames?: readonly RetrievedFrame[]): Message[] {
+function placed(messages: readonly Message[], frames?: readonly string[]): Message[] {
   return (JSON.parse(place({ messages }, frames)!) as { messages: Message[] }).messages
 }
 
@@ -73,7 +73,7 @@ test('a turn begins as the one before it was sent, up to the question before', (
 })
 
 describe('everything stays as received', () => {
-  test.each<[string, unknown, RetrievedFrame[]?]>([
+  test.each<[string, unknown, string[]?]>([
     ['without frames', turns(2), []],
     ['without a history', turns(1)],
     ['without what was retrieved', [{ role: 'system', content: system }, ...turns(2).slice(1)]],

@@ -1,20 +1,9 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { Span } from '../../common/json/json-spans.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptBody, writeBody } from '../body/prompt-body.ts'
 import { spliceTexts } from '../body/splice-texts.ts'
-import type { TextSplice } from '../body/text-splice.ts'
+import type { Cut, TextSplice } from '../body/text-splice.ts'
 import { readPromptBody } from '../formats/read-prompt-body.ts'
-
-/**
- * How an application writes what it has retrieved into its system message: the words with which that begins and, behind
- * `{any}`, those with which it ends. Without the latter it ends with the message.
- */
-export type RetrievedFrame = string
-
-interface Stretch extends Span {
-  readonly text: number
-}
 
 const between = '\n\n'
 
@@ -26,7 +15,7 @@ const between = '\n\n'
 export function placeBehindHistory(
   api: PromptApi,
   prompt: PromptBody,
-  frames: readonly RetrievedFrame[],
+  frames: readonly string[],
 ): PromptBody | undefined {
   const { prompts, texts } = prompt.set ?? { prompts: [], texts: [] }
   if (frames.length === 0 || prompts.length !== 1 || prompt.explicit) return undefined
@@ -38,7 +27,9 @@ export function placeBehindHistory(
   if (!before.some(({ role }) => role === 'assistant')) return undefined
   const own = before.filter(isSystem).flatMap((message) => message.texts)
   const plain = (text: number): boolean => !texts[text]!.isRaw
-  const found = findFramed((text) => texts[text]!.text, own.filter(plain), frames)
+  const places = frames.flatMap((frame) => own.filter(plain).map((text) => ({ frame, text })))
+  // what the first of the frames that fits encloses in one of the texts
+  const [found] = places.flatMap(({ frame, text }) => findIn(texts[text]!.text, text, frame))
   const place = messages[asked]!.texts.find(plain)
   if (!found || place === undefined) return undefined
   const { text, start, end } = found
@@ -49,30 +40,15 @@ export function placeBehindHistory(
   return readPromptBody(api, written)
 }
 
-/** Finds what the first of the frames that fits encloses in one of the texts. */
-function findFramed(
-  textOf: (text: number) => string,
-  texts: readonly number[],
-  frames: readonly RetrievedFrame[],
-): Stretch | undefined {
-  for (const frame of frames) {
-    for (const text of texts) {
-      const stretch = findIn(textOf(text), frame)
-      if (stretch) return { text, ...stretch }
-    }
-  }
-  return undefined
-}
-
-/** Undefined if a text does not have both words of the frame, or if nothing but what they enclose is in it. */
-function findIn(text: string, frame: RetrievedFrame): Span | undefined {
+/** Returns none if a text does not have both words of the frame, or if nothing but what they enclose is in it. */
+function findIn(whole: string, text: number, frame: string): Cut[] {
   const [from = '', to] = frame.split('{any}')
-  const start = text.indexOf(from)
+  const start = whole.indexOf(from)
   // a retrieved text may contain the words that end it, too
-  const last = to === undefined ? text.length : text.lastIndexOf(to)
-  if (start < 0 || last < start + from.length) return undefined
+  const last = to === undefined ? whole.length : whole.lastIndexOf(to)
+  if (start < 0 || last < start + from.length) return []
   const end = last + (to?.length ?? 0)
-  return (text.slice(0, start) + text.slice(end)).trim() === '' ? undefined : { start, end }
+  return (whole.slice(0, start) + whole.slice(end)).trim() === '' ? [] : [{ text, start, end }]
 }
 
 function isSystem({ role, isTextOnly }: PromptMessage): boolean {
