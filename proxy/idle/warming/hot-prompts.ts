@@ -103,10 +103,8 @@ export class HotPrompts {
       for (const prefix of prompt.prefixes) askedFor.set(prefix, (askedFor.get(prefix) ?? 0) + asked)
     const heat = ({ prompt: { prefixes, ends } }: RunPrompt): number =>
       prefixes.reduce((sum, prefix, i) => sum + (ends[i]! - (ends[i - 1] ?? 0)) * (askedFor.get(prefix)! - 1), 0)
-    return kept
-      .map((run) => ({ run, heat: heat(run) }))
-      .toSorted((a, b) => b.heat - a.heat)
-      .map(({ run }) => run)
+    const heats = new Map(kept.map((run) => [run, heat(run)]))
+    return kept.sort((a, b) => heats.get(b)! - heats.get(a)!)
   }
 
   /** What the tenant with most prompts asked for least, and longest ago. `coming`: a tenant that is about to have one more. */

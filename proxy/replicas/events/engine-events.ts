@@ -23,12 +23,10 @@ interface EngineEventsOptions {
   /** Logs problems with the events. */
   readonly warn: Warn
   readonly onGap: () => void
-  /** how long a request's events may still arrive after its end */
-  readonly settleMilliseconds?: number
-  readonly checkMilliseconds?: number
 }
 
-const defaultSettleMilliseconds = 300
+/** How long a request's events may still arrive after its end. */
+const settleMilliseconds = 300
 const sweepMilliseconds = 100
 const lossTexts: Readonly<Record<LossReason, string>> = {
   restarted: 'the engine was restarted',
@@ -81,7 +79,6 @@ export class EngineEvents implements FollowedEvents {
     this.#subscriber = new EventSubscriber({
       eventsUrl: options.eventsUrl,
       replayUrl: options.replayUrl,
-      ...(options.checkMilliseconds === undefined ? {} : { checkMilliseconds: options.checkMilliseconds }),
       onBatch: (batch) => this.#take(batch),
       onLost: (reason) => {
         this.#generation = randomUUID()
@@ -175,7 +172,7 @@ export class EngineEvents implements FollowedEvents {
   }
 
   #sweep(): void {
-    const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
+    const { now, mirror, onGap } = this.#options
     const before = now() - settleMilliseconds
     for (const [request, { tokens, endedAt }] of this.#sent) {
       if (endedAt === undefined || endedAt > before || tokens === undefined) continue
