@@ -6,7 +6,7 @@ import { type Reader, type ReaderModel, type ReadToken, readerModels } from '../
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens, type Tokenizer } from '../text/tokenizer.ts'
 import { type Body, isBatch, type Prompts } from './bodies.ts'
-import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
+import { badRequest, EngineError, type EngineKind } from './engine-error.ts'
 
 /** Chosen so that nobody mistakes it for a model. */
 export const modelName = 'reprise-emulator'
@@ -43,7 +43,9 @@ export class PromptReader {
   /** The model that answers a request. Throws the engine's 404 for another than the one that was given. */
   model({ model }: Body): string {
     const known = this.models.find((name) => name === model)
-    if (known === undefined && this.#isStrict && typeof model === 'string') throw unknownModel(model)
+    if (known === undefined && this.#isStrict && typeof model === 'string') {
+      throw new EngineError(404, 'NotFoundError', `The model \`${model}\` does not exist.`, 'model')
+    }
     return known ?? this.models[0]!
   }
 
@@ -164,9 +166,7 @@ export function readWish(params: Body['kv_transfer_params'], promptTokens: numbe
 
 /** Checks the spans of documents; the emulator does not need them to find what it reuses. */
 function areSpans(spans: unknown, promptTokens: number): boolean {
+  const isSpan = (span: unknown): boolean =>
+    Array.isArray(span) && span.length === 2 && span.every((at) => Number.isInteger(at) && at >= 0)
   return Array.isArray(spans) && spans.length <= promptTokens && spans.every(isSpan)
-}
-
-function isSpan(span: unknown): boolean {
-  return Array.isArray(span) && span.length === 2 && span.every((at) => Number.isInteger(at) && at >= 0)
 }

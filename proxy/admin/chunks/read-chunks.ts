@@ -14,7 +14,10 @@ interface GivenChunks {
  */
 export function readChunks(body: string): GivenChunks {
   const value = tryJson(body)
-  if (value === undefined) return { chunks: readLines(body), tenant: undefined }
+  if (value === undefined) {
+    const chunks = body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])
+    return { chunks, tenant: undefined }
+  }
   if (Array.isArray(value))
     return { chunks: value.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant: undefined }
   const { chunks, tenant } = (value ?? {}) as { chunks?: unknown; tenant?: unknown }
@@ -56,10 +59,6 @@ export function readChunkLine(line: string, place: string): GivenChunk | undefin
   const value = tryJson(line)
   if (value === undefined) throw invalid(`${place} is not valid JSON: write {"id"?,"text"}, one in each line.`)
   return toChunk(value, place)
-}
-
-function readLines(body: string): GivenChunk[] {
-  return body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])
 }
 
 function invalid(message: string): ProxyError {

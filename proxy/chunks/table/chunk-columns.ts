@@ -8,7 +8,7 @@ const longestEnd = 64
 
 /** How two chunks were placed when they were given. */
 export interface GivenOrder {
-  /** how many places the second came after the first */
+  /** how many places the second came after the first, at last; 1 if it was ever right behind it */
   readonly places: number
   /** the first chunk was the last of its batch, and the second the first of its batch */
   readonly isSeam: boolean
@@ -183,17 +183,12 @@ export class ChunkColumns {
     if (source === 0 || source !== this.#sourceOf(to)) return undefined
     const [own, other] = [this.#flagsOf(from), this.#flagsOf(to)]
     return {
-      places: this.#placesBetween(from, to),
+      places: this.#isBehind(from, to) ? 1 : this.#orderOf(to) - this.#orderOf(from),
       isSeam: (own & last) !== 0 && (other & first) !== 0,
       areAlone: (own & other & (first | last)) === (first | last),
       isUnsure: (own & other & orderUnsure) !== 0,
       isEitherWay: (own & other & repeated) !== 0 && this.#isBehind(from, to) && this.#isBehind(to, from),
     }
-  }
-
-  /** Returns the distance between their last places, or 1 if the second was ever right after the first. */
-  #placesBetween(from: number, to: number): number {
-    return this.#isBehind(from, to) ? 1 : this.#orderOf(to) - this.#orderOf(from)
   }
 
   #isBehind(from: number, to: number): boolean {

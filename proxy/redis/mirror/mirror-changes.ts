@@ -37,7 +37,8 @@ export class MirrorChanges {
   /** Queues a change, unless the one that waits says as much. */
   put(request: RequestId, kind: RecordKind): void {
     const before = this.#waiting.get(request)
-    if (before && !isMore(kind, before)) return
+    const saysMore = !before || rank[kind] > rank[before] || (rank[kind] === 3 && kind !== before)
+    if (!saysMore) return
     this.#waiting.set(request, kind)
     if (this.#waiting.size <= maxWaiting) return
     this.#waiting.clear()
@@ -99,8 +100,3 @@ function toRecord(
 
 const nothing = { heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined, prompt: undefined }
 const rank = { counted: 0, held: 1, known: 2, sent: 3, gone: 3 } as const
-
-/** Whether a change says more than the one that waits. */
-function isMore(kind: RecordKind, before: RecordKind): boolean {
-  return rank[kind] > rank[before] || (rank[kind] === 3 && kind !== before)
-}

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import type { MirrorEntry, MirrorRecord, Reset } from '../codec/mirror-entry.ts'
+import type { MirrorEntry, Reset } from '../codec/mirror-entry.ts'
 import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { costOf } from './mirror-changes.ts'
 
@@ -173,7 +173,10 @@ export class MirrorPosition {
   }
 
   #keep(id: string, { at, records }: MirrorEntry): void {
-    const cost = records.reduce((sum, record) => sum + costToKeep(record), 1)
+    const costs = records.map(({ kind, prompt }) => {
+      return Math.max(costOf(kind), Math.ceil((prompt?.length ?? 0) / bytesPerCost))
+    })
+    const cost = costs.reduce((sum, own) => sum + own, 1)
     const last = this.#stretches.at(-1)
     const isRoom = last && last.cost < keptCost / stretches && at - last.since < this.#ttlMilliseconds / stretches
     if (isRoom) Object.assign(last, { until: at, cost: last.cost + cost })
@@ -183,10 +186,6 @@ export class MirrorPosition {
     const isOld = oldest!.until < this.#wallClock() - this.#ttlMilliseconds || all - oldest!.cost > keptCost
     if (isOld && this.#stretches.length > 1) this.#stretches.shift()
   }
-}
-
-function costToKeep({ kind, prompt }: MirrorRecord): number {
-  return Math.max(costOf(kind), Math.ceil((prompt?.length ?? 0) / bytesPerCost))
 }
 
 /** Whether a stamp is later than another. Two proxies may have heard of a generation at different times. */

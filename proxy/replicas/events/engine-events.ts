@@ -87,7 +87,11 @@ export class EngineEvents implements FollowedEvents {
         this.#reuses = false
         this.#clear()
       },
-      onFault: (error) => this.#warnings.warn(toDetails(error), 'a message of the engine was not understood'),
+      onFault: (error) => {
+        // the stack matters for a fault of our own, but not for an unreadable message
+        const details = error instanceof KvEventError ? { fault: error.message } : { error }
+        this.#warnings.warn(details, 'a message of the engine was not understood')
+      },
     })
     this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
     this.#timer.unref()
@@ -211,9 +215,4 @@ export class EngineEvents implements FollowedEvents {
     const cachedTokens = held * this.#cache.blockSize
     mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
   }
-}
-
-/** The stack matters for a fault of our own, but not for an unreadable message. */
-function toDetails(error: unknown): Readonly<Record<string, unknown>> {
-  return error instanceof KvEventError ? { fault: error.message } : { error }
 }

@@ -94,7 +94,8 @@ export class ContextIndex implements OrderingIndex {
   }
 
   #place(context: Context, node: ContextNode): ContextNode {
-    if (node.requests > 0 && equalContexts(node.blocks, context)) return node
+    const isSame = node.blocks.length === context.length && node.blocks.every((block, i) => block === context[i])
+    if (node.requests > 0 && isSame) return node
     const leaf = new ContextNode(context)
     const { parent } = node
     // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
@@ -144,10 +145,6 @@ function nearestChild(node: ContextNode, context: Context): ContextNode | undefi
     least = distance
   }
   return nearest
-}
-
-function equalContexts(a: Context, b: Context): boolean {
-  return a.length === b.length && a.every((block, i) => block === b[i])
 }
 
 function commonPrefix(a: Context, b: Context): Context {
