@@ -213,7 +213,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const records = isFirst || anew ? [] : this.#changes.take(this.options.replicaMirror)
     const isWhole = !isFirst && !anew && this.#changes.size === 0
     const entry: MirrorEntry = { ...position.head, ...(isFirst && nothing), anew, isWhole, records }
-    const id = position.nextId
+    const { id: before, nextId: id } = position
     if (anew) position.reset = undefined
     this.#inFlight = records.length + (anew ? 1 : 0)
     const trim = ['MINID', '~', position.oldestId]
@@ -225,7 +225,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       throw fault
     })
     if (appended === 'overtaken' || appended === 'unknown') this.#giveBack(entry, appended === 'unknown')
-    if (appended === 'overtaken') return this.#goOn()
+    // what others have written meanwhile: there is something, or Redis does not answer
+    if (appended === 'overtaken') return (await this.#follow()) && position.id !== before
     if (appended === 'unknown' || appended === 'refused') return false
     if (isFirst) return this.#follow()
     // Redis has lost what was before
@@ -233,12 +234,6 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     position.passed(id, entry)
     position.wrote(entry)
     return true
-  }
-
-  /** Reads what others have written meanwhile. Returns whether there is something. */
-  async #goOn(): Promise<boolean> {
-    const { id } = this.#position
-    return (await this.#follow()) && this.#position.id !== id
   }
 
   #giveBack({ anew, records }: MirrorEntry, mayBeWritten = true): void {
