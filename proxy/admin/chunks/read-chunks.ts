@@ -2,17 +2,11 @@ import { tryJson } from '#engine-adapters/json-object.ts'
 import type { GivenChunk } from '../../chunks/known-chunks.ts'
 import { ProxyError } from '../../common/errors.ts'
 
-/** Chunks that an operator registers, and for whom. */
-interface GivenChunks {
-  readonly chunks: readonly GivenChunk[]
-  readonly tenant: string | undefined
-}
-
 /**
  * Reads `{"chunks":[{"id"?,"text"}…],"tenant"?}`, an array of such chunks, or JSONL with one per line; a bare text
  * counts as a chunk, too. Throws `invalid_body`, naming the line or the chunk, before anything is registered.
  */
-export function readChunks(body: string): GivenChunks {
+export function readChunks(body: string): { chunks: GivenChunk[]; tenant: string | undefined } {
   const value = tryJson(body)
   if (value === undefined) {
     const chunks = body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])

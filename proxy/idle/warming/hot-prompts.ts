@@ -78,7 +78,9 @@ export class HotPrompts {
     const known = this.#kept.get(name)
     this.#kept.delete(name)
     let asked = known?.asked ?? 0
-    while (this.#kept.size >= limits.prompts || this.#bytes + body.length > mostBytes) {
+    const bytes = (): number =>
+      [...this.#kept.values()].reduce((sum, one) => sum + one.request.body.length, body.length)
+    while (this.#kept.size >= limits.prompts || bytes() > mostBytes) {
       const least = this.#leastBeside(run.tenant)
       asked = Math.max(asked, this.#kept.get(least)!.asked)
       this.#kept.delete(least)
@@ -117,10 +119,6 @@ export class HotPrompts {
       .flatMap(({ own }) => own)
       .toSorted(([, a], [, b]) => a.asked - b.asked || a.at - b.at)
     return least![0]
-  }
-
-  get #bytes(): number {
-    return [...this.#kept.values()].reduce((sum, { request }) => sum + request.body.length, 0)
   }
 }
 

@@ -99,9 +99,15 @@ export class ReplicaMirror {
     return this.#inTurn(async () => this.#replace(await read))
   }
 
-  /** Takes a single event outside the protocol's sequence. */
-  takeEvent(event: EngineEvent): void {
-    this.#apply(event)
+  /** Takes a single event, whatever its place in the protocol's sequence. */
+  takeEvent({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
+    this.#applied[type] += 1
+    if (type === 'cleared') {
+      this.#lose()
+      return
+    }
+    const recomputed = type === 'stored' ? recomputed_tokens : undefined
+    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed, checkpoints)
   }
 
   /** Takes what was derived from the engine's own events, which replace callbacks. */
@@ -140,7 +146,7 @@ export class ReplicaMirror {
   async #takeBatch(batch: EventBatch): Promise<Acknowledgement> {
     const refusal = this.#reports.refuse(batch)
     if (refusal) return refusal
-    await inSlices(batch.events, (event) => this.#apply(event))
+    await inSlices(batch.events, (event) => this.takeEvent(event))
     return this.#reports.took(batch.sequence)
   }
 
@@ -156,16 +162,6 @@ export class ReplicaMirror {
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
     return this.#reports.took(sequence)
-  }
-
-  #apply({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
-    this.#applied[type] += 1
-    if (type === 'cleared') {
-      this.#lose()
-      return
-    }
-    const recomputed = type === 'stored' ? recomputed_tokens : undefined
-    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed, checkpoints)
   }
 
   #lose(): void {
