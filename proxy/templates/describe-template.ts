@@ -21,7 +21,7 @@ export interface TemplateDescription {
   readonly blocks: number
   readonly moved: number
   readonly followed: number
-  readonly last_seen_seconds_ago: number
+  readonly last_seen_seconds_ago: number | null
   readonly traffic: object
   readonly proof: object
   readonly gain: { readonly as_received: number; readonly as_ordered: number }
@@ -59,7 +59,7 @@ export function describeTemplate(book: TemplateBook, template: Template, mode: M
     blocks,
     moved,
     followed,
-    last_seen_seconds_ago: Math.round((now - lastSeen) / 1000),
+    last_seen_seconds_ago: lastSeen === undefined ? null : Math.round((now - lastSeen) / 1000),
     traffic: { verdict: traffic.verdict, ...traffic.figures },
     proof: { verdict: proof.verdict, ...proof.figures },
     gain: gain.shares,
