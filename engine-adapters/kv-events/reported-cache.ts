@@ -27,10 +27,10 @@ const mostBeside = 500_000
  * the device nor from the host's memory, from where they are read in a small part of the time that computing takes.
  */
 export class ReportedCache {
-  readonly #blocks: HeldBlocks
+  /** what the device has, and what serves a prompt from there or from the host's memory */
+  readonly blocks: HeldBlocks
   /** what other tiers have */
   readonly #beside: { readonly host: TierBlocks; readonly remote: TierBlocks }
-  #moment = 0
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
   #blockSize = 0
@@ -41,7 +41,7 @@ export class ReportedCache {
   constructor(onLost: (lost: LostBlocks) => void, most: number = mostBeside) {
     const host = new TierBlocks(most)
     this.#beside = { host, remote: new TierBlocks(most) }
-    this.#blocks = new HeldBlocks(onLost, (name) => host.has(name))
+    this.blocks = new HeldBlocks(onLost, (name) => host.has(name))
   }
 
   /** Tokens in a block; 0 until the engine has reported it. */
@@ -69,7 +69,7 @@ export class ReportedCache {
 
   /** Forgets all held blocks; the naming of blocks stays. */
   clear(): void {
-    for (const blocks of [this.#blocks, this.#beside.host, this.#beside.remote]) blocks.clear()
+    for (const blocks of [this.blocks, this.#beside.host, this.#beside.remote]) blocks.clear()
     this.#naming?.forgetAll()
   }
 
@@ -86,22 +86,6 @@ export class ReportedCache {
   namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
     if (this.#blockSize === 0) return undefined
     return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
-  }
-
-  /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
-  mark(): number {
-    this.#moment = this.#blocks.mark()
-    return this.#moment
-  }
-
-  /** How many leading blocks of a prompt can serve it, from the device or the host's memory. */
-  countKept(names: readonly BlockName[]): number {
-    return this.#blocks.countKept(names)
-  }
-
-  /** How many leading blocks of a prompt the device has; counts only blocks that came before the moment `before`. */
-  countHeld(names: readonly BlockName[], before?: number): number {
-    return this.#blocks.countHeld(names, before)
   }
 
   /** How many blocks behind the first `device` ones other tiers have, without a gap. */
@@ -124,7 +108,7 @@ export class ReportedCache {
     if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
-      if (name !== undefined) this.#blocks.store(name, before)
+      if (name !== undefined) this.blocks.store(name, before)
       before = name
     }
   }
@@ -133,7 +117,7 @@ export class ReportedCache {
     if (this.#otherGroups.has(group)) return
     for (const hash of hashes) {
       const name = this.#naming?.nameOf(hash)
-      if (name !== undefined && this.#blocks.remove(name)) this.#forget(hash, name)
+      if (name !== undefined && this.blocks.remove(name)) this.#forget(hash, name)
     }
   }
 
@@ -148,8 +132,8 @@ export class ReportedCache {
       const name = this.#naming?.nameOf(hash)
       if (name === undefined) continue
       if (type === 'stored') {
-        const dropped = blocks.store(name, hash, this.#moment)
-        this.#blocks.changedElsewhere(name)
+        const dropped = blocks.store(name, hash, this.blocks.moment)
+        this.blocks.changedElsewhere(name)
         if (dropped) this.#forget(dropped.hash, dropped.name)
       } else {
         blocks.remove(name)
@@ -160,9 +144,9 @@ export class ReportedCache {
 
   /** A tier has lost a block: forgets what it is called, once none has it. */
   #forget(hash: BlockHash, name: BlockName): void {
-    this.#blocks.changedElsewhere(name)
+    this.blocks.changedElsewhere(name)
     const { host, remote } = this.#beside
-    if (![this.#blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
+    if (![this.blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
   }
 
   /** The naming, which the first block of a prompt shows: its hash covers no block before it. */

@@ -102,7 +102,7 @@ export class EngineEvents implements FollowedEvents {
   }
 
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
-    const moment = this.#cache.mark()
+    const moment = this.#cache.blocks.mark()
     requests.forEach((request, i) => {
       this.#tied.untie(request)
       this.#sent.set(request, { prompt: prompts[i]!, moment, tokens: undefined, endedAt: undefined })
@@ -124,7 +124,7 @@ export class EngineEvents implements FollowedEvents {
     const { blockSize } = this.#cache
     // the last token is always computed
     const names = this.#namesOf(tokens).slice(0, Math.max(0, Math.ceil(tokens.tokens.length / blockSize) - 1))
-    const device = this.#cache.countHeld(names, moment)
+    const device = this.#cache.blocks.countHeld(names, moment)
     const { host, remote } = this.#cache.countBeside(names, device, moment)
     return { device: device * blockSize, host: host * blockSize, remote: remote * blockSize }
   }
@@ -200,7 +200,7 @@ export class EngineEvents implements FollowedEvents {
   #settle(request: RequestId, tokens: AskedPrompt | null): void {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
-    const held = this.#cache.countKept(names)
+    const held = this.#cache.blocks.countKept(names)
     const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
