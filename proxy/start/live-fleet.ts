@@ -53,7 +53,7 @@ export class LiveFleet {
       onGone: (id) => {
         processed.forget(id)
         gain.drop(id)
-        telemetry.divergence.drop(id)
+        telemetry.divergence.delete(id)
         void forgetReplica(telemetry.metrics.registry, id)
       },
     })
