@@ -3,6 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { type MirrorEntry, type MirrorRecord, readEntry, writeEntry } from '../codec/mirror-entry.ts'
+import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { mirrorRedisKeys } from '../redis-keys.ts'
 import { SharedPart, type SharedPartOptions, type StreamEntry } from '../shared-part.ts'
 import { MirrorChanges } from './mirror-changes.ts'
@@ -108,7 +109,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Finds out whether the log still has what was read last. Returns false if Redis does not tell. */
   async #check(): Promise<boolean> {
     const position = this.#position
-    const entries = position.isAtBeginning ? [] : await this.readStream(this.#key, position.idBefore, 1)
+    const entries = position.id === beginning ? [] : await this.readStream(this.#key, idBefore(position.id), 1)
     const last = entries?.[0]
     if (entries) this.#mustRead = last && position.isAt(last.id, readOf(last)) ? undefined : 'all'
     return entries !== undefined
@@ -207,13 +208,14 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   async #writeEntry(): Promise<boolean> {
     const position = this.#position
     // the first entry of a log says nothing: two proxies may write one
-    const isFirst = position.isAtBeginning
+    const isFirst = position.id === beginning
     const anew = isFirst ? undefined : position.reset
     // what is believed since a reset can be told only behind it
     const records = isFirst || anew ? [] : this.#changes.take(this.options.replicaMirror)
     const isWhole = !isFirst && !anew && this.#changes.size === 0
     const entry: MirrorEntry = { ...position.head, ...(isFirst && nothing), anew, isWhole, records }
-    const { id: before, nextId: id } = position
+    const before = position.id
+    const id = idBehind(before, this.options.wallClock())
     if (anew) position.reset = undefined
     this.#inFlight = records.length + (anew ? 1 : 0)
     const trim = ['MINID', '~', position.oldestId]

@@ -183,15 +183,14 @@ export class EngineEvents implements FollowedEvents {
       this.#sent.delete(request)
       this.#settle(request, tokens)
     }
-    const { gaps } = this.#subscriber
+    const { gaps, last: sequence = 0 } = this.#subscriber.order
     for (; this.#gaps < gaps; this.#gaps++) onGap()
-    const { sequence = 0 } = this.#subscriber
     this.#warnings.flush()
     mirror.setState({ mode: this.#mode, generation: this.#generation, sequence })
   }
 
   get #mode(): MirrorMode {
-    const { state } = this.#subscriber
+    const { state } = this.#subscriber.order
     if (state === 'silent') return 'fallback'
     return state === 'whole' && !this.#isBlind ? 'exact' : 'degraded'
   }
@@ -211,7 +210,7 @@ export class EngineEvents implements FollowedEvents {
     if (!tokens || isHidden) return
     if (held > 0) this.#tied.tie(request, names[held - 1]!)
     // if earlier events are unknown, the engine may hold blocks that we never heard of
-    if (this.#subscriber.state !== 'whole' && held < names.length) return
+    if (this.#subscriber.order.state !== 'whole' && held < names.length) return
     const cachedTokens = held * this.#cache.blockSize
     mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
   }
