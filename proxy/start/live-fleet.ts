@@ -171,7 +171,7 @@ async function followEvents(
   }
   // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
   const { EngineEvents } = await import('../replicas/events/engine-events.ts')
-  const events = new EngineEvents({
+  replica.cache.events = new EngineEvents({
     eventsUrl,
     replayUrl,
     mirror: replica.replicaMirror,
@@ -179,7 +179,6 @@ async function followEvents(
     warn: (details, message) => log.warn({ replica: id, ...details }, message),
     onGap: () => metrics.mirrorGaps.inc(),
   })
-  replica.cache.followBy(events)
 }
 
 /** Creates what the engines, still none, are asked and sent besides the requests of clients. */
