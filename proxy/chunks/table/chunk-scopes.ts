@@ -13,16 +13,16 @@ export interface Scope {
 
 const mostScopes = 0x10000
 
-/** All scopes, and the chunks of each in the order of their last use. */
-export class ChunkScopes {
+/** All scopes by name, and the chunks of each in the order of their last use. */
+export class ChunkScopes extends Map<string, Scope> {
   readonly #capacity: number
   readonly #newer: Int32Array
   readonly #older: Int32Array
-  readonly #names = new Map<string, Scope>()
   readonly #numbers: (Scope | undefined)[] = []
 
   /** `capacity`: number of chunks in all scopes. */
   constructor(capacity: number) {
+    super()
     this.#capacity = capacity
     this.#newer = new Int32Array(capacity)
     this.#older = new Int32Array(capacity)
@@ -30,16 +30,12 @@ export class ChunkScopes {
 
   /** Number of chunks by name of the scope. */
   get sizes(): ReadonlyMap<string, number> {
-    return new Map([...this.#names].map(([name, { size }]) => [name, size]))
+    return new Map([...this].map(([name, { size }]) => [name, size]))
   }
 
   /** Whether no numbers are left for further scopes. */
   get isFull(): boolean {
-    return this.#names.size >= mostScopes
-  }
-
-  get(name: string): Scope | undefined {
-    return this.#names.get(name)
+    return this.size >= mostScopes
   }
 
   at(number: number): Scope {
@@ -57,13 +53,13 @@ export class ChunkScopes {
 
   /** Makes sure that the scope exists, even if it has been dropped meanwhile. */
   keep(scope: Scope): void {
-    this.#names.set(scope.name, scope)
+    this.set(scope.name, scope)
     this.#numbers[scope.number] = scope
   }
 
   dropIfEmpty(scope: Scope): void {
     if (scope.size > 0) return
-    this.#names.delete(scope.name)
+    this.delete(scope.name)
     this.#numbers[scope.number] = undefined
   }
 
@@ -72,15 +68,15 @@ export class ChunkScopes {
    * share; then the largest.
    */
   fullest(scope: Scope): Scope {
-    if (scope.size >= this.#capacity / this.#names.size) return scope
+    if (scope.size >= this.#capacity / this.size) return scope
     let fullest = scope
-    for (const other of this.#names.values()) if (other.size > fullest.size) fullest = other
+    for (const other of this.values()) if (other.size > fullest.size) fullest = other
     return fullest
   }
 
   smallest(): Scope {
     let smallest: Scope | undefined
-    for (const scope of this.#names.values()) if (scope.size < (smallest?.size ?? Infinity)) smallest = scope
+    for (const scope of this.values()) if (scope.size < (smallest?.size ?? Infinity)) smallest = scope
     return smallest!
   }
 
