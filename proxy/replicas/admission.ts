@@ -49,20 +49,13 @@ export class Admission {
   #timerAt: number | undefined
 
   constructor(options: AdmissionOptions) {
-    const {
-      windowMilliseconds,
-      capacity,
-      inFlight = defaultInFlight,
-      fairness,
-      now = () => performance.now(),
-    } = options
-    this.#now = now
-    this.#most = inFlight
-    this.#windowMilliseconds = windowMilliseconds
-    this.#window = new GroupWindow(windowMilliseconds)
-    this.#queue = new FairQueue(fairness)
+    this.#now = options.now ?? (() => performance.now())
+    this.#most = options.inFlight ?? defaultInFlight
+    this.#windowMilliseconds = options.windowMilliseconds
+    this.#window = new GroupWindow(options.windowMilliseconds)
+    this.#queue = new FairQueue(options.fairness)
     // counts the window and the queue together
-    this.#room = new QueueRoom(capacity)
+    this.#room = new QueueRoom(options.capacity)
   }
 
   /** Number of waiting requests. */
