@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { EngineRequest } from '../engine-core.ts'
 import { type Reader, type ReaderModel, type ReadToken, readerModels } from '../reader/reader.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
@@ -114,7 +113,7 @@ export class PromptReader {
       outputTokens,
       text,
       reason: isCut ? 'length' : 'stop',
-      reuse: readWish(wishes, prompt.length),
+      wish: wishes?.reprise,
     }
   }
 
@@ -146,27 +145,4 @@ export class PromptReader {
     if (this.kind === 'sglang') return badRequest(sglang)
     return badRequest(`This model's maximum context length is ${this.modelTokens} tokens. ${vllm}`, param)
   }
-}
-
-const wishMembers = ['reuse', 'spans']
-
-/**
- * Reads the wish of a request with `promptTokens` tokens as our vLLM plugin does (`reuse/wishes.py`): a wish that is
- * not valid means no reuse. Returns undefined if the request states no wish.
- */
-export function readWish(params: Body['kv_transfer_params'], promptTokens: number): ReuseWish | undefined {
-  const given = params?.reprise ?? undefined
-  if (given === undefined) return undefined
-  if (typeof given !== 'object' || Array.isArray(given)) return 'off'
-  const { reuse, spans = [] } = given as { readonly reuse?: unknown; readonly spans?: unknown }
-  if (!areSpans(spans, promptTokens) || Object.keys(given).some((name) => !wishMembers.includes(name))) return 'off'
-  if (reuse === undefined) return undefined
-  return typeof reuse === 'number' && reuse >= 0 && reuse <= 1 ? reuse : 'off'
-}
-
-/** Checks the spans of documents; the emulator does not need them to find what it reuses. */
-function areSpans(spans: unknown, promptTokens: number): boolean {
-  const isSpan = (span: unknown): boolean =>
-    Array.isArray(span) && span.length === 2 && span.every((at) => Number.isInteger(at) && at >= 0)
-  return Array.isArray(spans) && spans.length <= promptTokens && spans.every(isSpan)
 }
