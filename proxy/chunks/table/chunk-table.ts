@@ -29,6 +29,7 @@ export const bytesPerChunk = 97
  * room: one of the scope that needs room, unless that scope has less than its share.
  */
 export class ChunkTable {
+  size = 0
   readonly capacity: number
   /** what is kept of each chunk, by its number; for reading */
   readonly columns: ChunkColumns
@@ -37,7 +38,6 @@ export class ChunkTable {
   readonly #free: number[] = []
   readonly #scopes: ChunkScopes
   #used = 0
-  #size = 0
 
   constructor(capacity: number) {
     this.capacity = capacity
@@ -45,10 +45,6 @@ export class ChunkTable {
     this.#byAnchor = new ChunkAnchors(capacity, this.columns, (chunk) => this.#scopeOfChunk(chunk).seed)
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
     this.#scopes = new ChunkScopes(capacity)
-  }
-
-  get size(): number {
-    return this.#size
   }
 
   /** Number of chunks by name of the scope. */
@@ -194,7 +190,7 @@ export class ChunkTable {
     this.#byAnchor.put(chunk)
     this.#byDigest.put(this.#digestHash(chunk), chunk)
     this.#scopes.add(scope, chunk)
-    this.#size += 1
+    this.size += 1
     return { outcome: 'added', chunk }
   }
 
@@ -205,7 +201,7 @@ export class ChunkTable {
     this.#scopes.remove(scope, chunk)
     this.columns.erase(chunk)
     this.#free.push(chunk)
-    this.#size -= 1
+    this.size -= 1
     this.#scopes.dropIfEmpty(scope)
   }
 
