@@ -17,7 +17,7 @@ export interface OrderListener {
 export type LossReason = 'restarted' | 'missed' | 'found'
 
 /** State of an engine's batches. None received yet; none missing; or some still to come, or lost for good. */
-export type OrderState = 'silent' | 'whole' | 'incomplete'
+type OrderState = 'silent' | 'whole' | 'incomplete'
 
 /** At most this many batches are held while an earlier one is missing; dropped batches leave a gap. */
 const maxHeld = 20_000
