@@ -92,6 +92,7 @@ test.each([
   [['emulate', '--block-size', '0'], /whole number/],
   [['emulate', '--callback', 'notaurl'], /is not a URL/],
   [['nonsense'], /unknown command/],
+  [['templates', 'of'], /'of' is none of list, show, on, off, forget/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
   const { status, stderr } = runReprise(args)
   expect(status).toBe(2)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
@@ -100,6 +101,18 @@ test('check-config finds the same faults, and starts nothing', () => {
   })
   write(`${engines}record: { folder: traces/of/mine }`)
   expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: `${file} can be used.\n` })
+})
+
+test.skipIf(!hasOpenssl)('check-config warns of a certificate that has expired (needs openssl)', () => {
+  const authority = makeAuthority(folder, 'authority')
+  for (const [name, days, told] of [
+    ['expired', -1, /^warning: tls\.cert: .*expired\.pem has expired \(.* GMT\)\n.* can be used\.\n$/],
+    ['valid', 1, /^.* can be used\.\n$/],
+  ] as const) {
+    const { cert, key } = issue(folder, name, authority, 'DNS:localhost', days)
+    const file = write(`engines: [{ url: "${engine.url}" }]\ntls: { cert: "${cert}", key: "${key}" }`)
+    expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: expect.stringMatching(told) })
+  }
 })
 
 test('every missing file has a line, from serve and check-config alike', () => {

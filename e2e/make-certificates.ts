@@ -34,8 +34,14 @@ export function makeAuthority(folder: string, name: string): CertificateFiles {
   return files
 }
 
-/** Makes a certificate for a name or address (`DNS:…`, `IP:…`), signed by the authority. */
-export function issue(folder: string, name: string, authority: CertificateFiles, subject: string): CertificateFiles {
+/** Makes a certificate for a name or address (`DNS:…`, `IP:…`), signed by the authority. `days`: how long it is valid. */
+export function issue(
+  folder: string,
+  name: string,
+  authority: CertificateFiles,
+  subject: string,
+  days = 2,
+): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   const [request, extensions] = [join(folder, `${name}.csr`), join(folder, `${name}.ext`)]
   writeFileSync(extensions, `subjectAltName=${subject}\n`)
@@ -64,7 +70,7 @@ export function issue(folder: string, name: string, authority: CertificateFiles,
     authority.key,
     '-CAcreateserial',
     '-days',
-    '2',
+    String(days),
     '-extfile',
     extensions,
     '-out',

@@ -85,8 +85,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       warn: options.warn ?? (() => {}),
     })
   }
+  const { address, family, port } = server.address() as AddressInfo
   return {
-    url: toUrl(server.address() as AddressInfo),
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     async close() {
       const closed = once(server, 'close')
       server.close()
@@ -113,8 +114,4 @@ function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize)
       async (call) => sendAnswer(engine, call, answer(reader, call)),
     ]),
   ])
-}
-
-function toUrl({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

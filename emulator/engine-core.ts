@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import type { OutputText } from './text/canned-text.ts'
@@ -12,7 +11,7 @@ export interface EngineRequest {
   prompt: Uint32Array
   /** At least 1; prompt and output together must fit in the cache. */
   outputTokens: number
-  reuse?: ReuseWish | undefined
+  wish?: unknown
   /** What is said; undefined: the engine's own text. */
   text?: OutputText | undefined
 }

@@ -82,7 +82,7 @@ program
   .description('reads a configuration and the files that it names, as serve would, and says what is wrong')
   .argument('<file>', 'settings as YAML or JSON; REPRISE_… overrides it')
   .action((file: string) => {
-    checkConfig({ file, environment: process.env })
+    for (const warning of checkConfig({ file, environment: process.env })) process.stderr.write(`warning: ${warning}\n`)
     process.stderr.write(`${file} can be used.\n`)
   })
 

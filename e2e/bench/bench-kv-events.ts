@@ -48,7 +48,7 @@ export async function benchKvRepair(): Promise<KvRepairFigures> {
       const now = performance.now()
       longest = Math.max(longest, now - (last ?? now))
       last = now
-      gaps = subscriber.gaps
+      gaps = subscriber.order.gaps
     },
   })
   return { gaps, longestMilliseconds: longest }

@@ -30,7 +30,8 @@ describe('ReusingCache', () => {
 
   function begin(id: string, prompt: number[], more: { salt?: string; reuse?: 'off' | number } = {}): CacheSequence {
     const tokens = Uint32Array.from(prompt)
-    const sequence = cache.open({ requestId: id, salt: '', tokens, promptTokens: tokens.length, ...more })
+    const { salt = '', ...wish } = more
+    const sequence = cache.open({ requestId: id, salt, tokens, promptTokens: tokens.length, wish })
     sequence.acquire()
     return sequence
   }

@@ -2,6 +2,7 @@ import type { CacheRequest, CacheSequence, PrefixCache, ReusedTokens } from '#em
 import type { CachedRequest, CacheReport } from '#emulator/cache/request-ledger.ts'
 import type { EmulatorOptions } from '#emulator/emulator.ts'
 import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
+import { readWish } from './read-wish.ts'
 import { SeenSegments } from './seen-segments.ts'
 
 /** How an engine reuses KV that it computed at another position. */
@@ -50,7 +51,7 @@ export class ReusingCache implements PrefixCache {
 
   open(request: CacheRequest): CacheSequence {
     // a ratio of 1 recomputes everything: nothing is reused
-    const ratio = recomputedShare(this.#reuse, request.reuse) ?? 1
+    const ratio = recomputedShare(this.#reuse, readWish({ reprise: request.wish }, request.promptTokens)) ?? 1
     return new ReusingSequence(this.#exact.open(request), this.#segments, request, ratio, (reused) =>
       this.#reused.set(request.requestId, reused),
     )

@@ -82,7 +82,7 @@ const template = object({
   blocks: integer,
   moved: integer,
   followed: integer,
-  last_seen_seconds_ago: integer,
+  last_seen_seconds_ago: orNull(integer),
   traffic: { ...byName(number), required: ['verdict'], properties: { verdict: text } },
   proof: object({ verdict: text, samples: integer, tokens: integer, loss: interval, worst: interval }),
   gain: object({ as_received: number, as_ordered: number }),

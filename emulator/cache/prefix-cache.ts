@@ -1,4 +1,3 @@
-import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { CachedRequest, CacheReport } from './request-ledger.ts'
 
 export interface CacheRequest {
@@ -8,8 +7,8 @@ export interface CacheRequest {
   /** The prompt followed by its future output, for which space is reserved. */
   tokens: Uint32Array
   promptTokens: number
-  /** The request's wish if the engine reuses KV at any position: `off`, or the share to recompute. */
-  reuse?: ReuseWish | undefined
+  /** What the request states for an engine that reuses KV at any position, unread. */
+  wish?: unknown
 }
 
 /** Prompt tokens whose KV was computed at another position. */

@@ -22,11 +22,6 @@ export function badRequest(message: string, param: string | null = null): Engine
   return new EngineError(400, 'BadRequestError', message, param)
 }
 
-/** As vLLM refuses a model that it does not serve. */
-export function unknownModel(name: string): EngineError {
-  return new EngineError(404, 'NotFoundError', `The model \`${name}\` does not exist.`, 'model')
-}
-
 export function invalidBody(message: string): EngineError {
   return new EngineError(400, 'Bad Request', message)
 }

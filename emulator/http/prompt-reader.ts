@@ -1,12 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { EngineRequest } from '../engine-core.ts'
 import { type Reader, type ReaderModel, type ReadToken, readerModels } from '../reader/reader.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens, type Tokenizer } from '../text/tokenizer.ts'
 import { type Body, isBatch, type Prompts } from './bodies.ts'
-import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
+import { badRequest, EngineError, type EngineKind } from './engine-error.ts'
 
 /** Chosen so that nobody mistakes it for a model. */
 export const modelName = 'reprise-emulator'
@@ -43,7 +42,9 @@ export class PromptReader {
   /** The model that answers a request. Throws the engine's 404 for another than the one that was given. */
   model({ model }: Body): string {
     const known = this.models.find((name) => name === model)
-    if (known === undefined && this.#isStrict && typeof model === 'string') throw unknownModel(model)
+    if (known === undefined && this.#isStrict && typeof model === 'string') {
+      throw new EngineError(404, 'NotFoundError', `The model \`${model}\` does not exist.`, 'model')
+    }
     return known ?? this.models[0]!
   }
 
@@ -112,7 +113,7 @@ export class PromptReader {
       outputTokens,
       text,
       reason: isCut ? 'length' : 'stop',
-      reuse: readWish(wishes, prompt.length),
+      wish: wishes?.reprise,
     }
   }
 
@@ -144,29 +145,4 @@ export class PromptReader {
     if (this.kind === 'sglang') return badRequest(sglang)
     return badRequest(`This model's maximum context length is ${this.modelTokens} tokens. ${vllm}`, param)
   }
-}
-
-const wishMembers = ['reuse', 'spans']
-
-/**
- * Reads the wish of a request with `promptTokens` tokens as our vLLM plugin does (`reuse/wishes.py`): a wish that is
- * not valid means no reuse. Returns undefined if the request states no wish.
- */
-export function readWish(params: Body['kv_transfer_params'], promptTokens: number): ReuseWish | undefined {
-  const given = params?.reprise ?? undefined
-  if (given === undefined) return undefined
-  if (typeof given !== 'object' || Array.isArray(given)) return 'off'
-  const { reuse, spans = [] } = given as { readonly reuse?: unknown; readonly spans?: unknown }
-  if (!areSpans(spans, promptTokens) || Object.keys(given).some((name) => !wishMembers.includes(name))) return 'off'
-  if (reuse === undefined) return undefined
-  return typeof reuse === 'number' && reuse >= 0 && reuse <= 1 ? reuse : 'off'
-}
-
-/** Checks the spans of documents; the emulator does not need them to find what it reuses. */
-function areSpans(spans: unknown, promptTokens: number): boolean {
-  return Array.isArray(spans) && spans.length <= promptTokens && spans.every(isSpan)
-}
-
-function isSpan(span: unknown): boolean {
-  return Array.isArray(span) && span.length === 2 && span.every((at) => Number.isInteger(at) && at >= 0)
 }

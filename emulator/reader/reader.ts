@@ -152,15 +152,13 @@ const nothing = 'There is nothing to read.'
  */
 export function writeAnswer(model: ReaderModel, { blocks, question }: ReadPrompt): string {
   if (blocks.length === 0) return nothing
-  if (model === 'reader-place') return blocks.map(firstWords).join('\n')
+  if (model === 'reader-place') {
+    return blocks.map((block) => block.split(/\s+/).slice(0, wordsOfLine).join(' ')).join('\n')
+  }
   const asked = wordsOf(question)
   const shared = (block: string): number => [...wordsOf(block)].filter((word) => asked.has(word)).length
   const best = [...blocks].sort((a, b) => shared(b) - shared(a) || (a < b ? -1 : 1))[0]!
   return best.replaceAll(/\s+/g, ' ')
-}
-
-function firstWords(block: string): string {
-  return block.split(/\s+/).slice(0, wordsOfLine).join(' ')
 }
 
 function wordsOf(text: string): Set<string> {

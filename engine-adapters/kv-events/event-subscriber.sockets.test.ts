@@ -70,7 +70,7 @@ describe.each(['vllm', 'sglang'] as const)('bytes recorded from the publisher of
     const publisher = await startPublisher(topic)
     await publisher.publish(payloads[0]!)
     const { heard, subscriber } = listen(publisher)
-    await until(() => expect(subscriber.state).toBe('whole'))
+    await until(() => expect(subscriber.order.state).toBe('whole'))
     await until(() => expect(heard.batches).toHaveLength(1))
     for (const payload of payloads.slice(1)) await publisher.publish(payload)
     await until(() => expect(heard.batches).toHaveLength(payloads.length))
@@ -90,15 +90,15 @@ test('batches that are lost on their way are asked for, and taken in their place
   await publish()
   await until(() => expect(heard.times).toHaveLength(1))
   // a replay requested at the start may contain what is lost meanwhile, and then there is no gap
-  while (subscriber.gaps === 0) {
+  while (subscriber.order.gaps === 0) {
     await publish({ isLost: true })
     await publish({ isLost: true })
     await publish()
     await until(() => expect(heard.times).toHaveLength(published))
   }
   expect(heard.times).toEqual(heard.times.toSorted((a, b) => a - b))
-  await until(() => expect(subscriber.state).toBe('whole'))
-  expect({ lost: heard.lost, gaps: subscriber.gaps }).toEqual({ lost: [], gaps: 1 })
+  await until(() => expect(subscriber.order.state).toBe('whole'))
+  expect({ lost: heard.lost, gaps: subscriber.order.gaps }).toEqual({ lost: [], gaps: 1 })
 })
 
 test('a replay of which only the beginning comes is asked for again from there, until all is here', async () => {
@@ -106,7 +106,7 @@ test('a replay of which only the beginning comes is asked for again from there, 
   publisher.longestReplay = 5
   for (let i = 0; i < 17; i++) await publisher.publish(batch())
   const { heard, subscriber } = listen(publisher)
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
   expect({ lost: heard.lost, count: heard.times.length }).toEqual({ lost: [], count: 17 })
 })
 
@@ -123,7 +123,7 @@ test('what is missed while replays are not answered is had when they are, though
   // traffic leaves no silence for a check
   const traffic = setInterval(() => void publisher.publish(batch()), 30)
   endings.unshift(async () => clearInterval(traffic))
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
   expect(heard.lost).toEqual(['missed', 'found'])
   await until(() => expect(heard.times.length).toBeGreaterThan(3))
   expect(heard.times.slice(0, 4)).toEqual([0, 1, 2, 3].map((i) => heard.times[0]! + i))
@@ -147,7 +147,7 @@ test('an engine that was restarted is known for another, even when it has publis
   for (let i = 0; i < 5; i++) await publisher.publish(batch())
   await until(() => expect(heard.times).toHaveLength(5))
   expect(heard.lost).toEqual(['restarted'])
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
   await publisher.restart()
   await until(() => expect(heard.lost).toEqual(['restarted', 'restarted']))
   expect(heard.times).toEqual([])
@@ -157,20 +157,20 @@ test('while the engine does not answer it is in doubt what it holds', async () =
   const publisher = await startPublisher()
   const { heard, subscriber } = listen(publisher)
   await publisher.publish(batch())
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
   publisher.isAnswering = false
-  await until(() => expect(subscriber.state).toBe('incomplete'))
+  await until(() => expect(subscriber.order.state).toBe('incomplete'))
   await publisher.publish(batch())
   await until(() => expect(heard.times).toHaveLength(2))
   publisher.isAnswering = true
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
   expect(heard.lost).toEqual([])
 })
 
 test('without a place for replays a gap loses what was known', async () => {
   const publisher = await startPublisher()
   const { heard, subscriber } = listen(publisher, { replayUrl: undefined })
-  expect(subscriber.state).toBe('silent')
+  expect(subscriber.order.state).toBe('silent')
   // a newly connected subscriber misses everything before some moment
   await until(async () => {
     await publisher.publish(batch())
@@ -179,9 +179,9 @@ test('without a place for replays a gap loses what was known', async () => {
   await publisher.publish(batch(), { isLost: true })
   await publisher.publish(batch())
   await until(() => expect(heard.lost).toEqual(['missed']))
-  expect(subscriber.state).toBe('incomplete')
+  expect(subscriber.order.state).toBe('incomplete')
   await publisher.publish(batch([{ type: 'AllBlocksCleared' }]))
-  await until(() => expect(subscriber.state).toBe('whole'))
+  await until(() => expect(subscriber.order.state).toBe('whole'))
 })
 
 test('messages that cannot be read are counted, and end nothing', async () => {
@@ -193,7 +193,7 @@ test('messages that cannot be read are counted, and end nothing', async () => {
   await publisher.publish(batch())
   await until(() => expect(heard.times.at(-1)).toBe(clock))
   expect(heard.faults).toBeGreaterThan(0)
-  expect(subscriber.state).toBe('incomplete')
+  expect(subscriber.order.state).toBe('incomplete')
 })
 
 test('a listener that throws is counted as a fault, and goes on to be told', async () => {

@@ -1,6 +1,6 @@
 import { Dealer, Subscriber } from 'zeromq'
 import { decodeBatch, KvEventError } from './decode-batch.ts'
-import { EventOrder, type OrderListener, type OrderState } from './event-order.ts'
+import { EventOrder, type OrderListener } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
 /** Where an engine publishes, and who listens. */
@@ -24,7 +24,8 @@ const defaultReplayTimeoutMilliseconds = 1_000
 /** Receives the cache events of one engine over ZeroMQ, complete and in order as far as possible. */
 export class EventSubscriber {
   readonly #options: SubscriberOptions
-  readonly #order: EventOrder
+  /** what has been heard so far */
+  readonly order: EventOrder
   readonly #socket: Subscriber
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -37,7 +38,7 @@ export class EventSubscriber {
   constructor(options: SubscriberOptions) {
     this.#options = options
     const { replayUrl } = options
-    this.#order = new EventOrder(
+    this.order = new EventOrder(
       {
         onBatch: (batch) => this.#tell(() => options.onBatch(batch)),
         onLost: (reason) => this.#tell(() => options.onLost(reason)),
@@ -46,31 +47,16 @@ export class EventSubscriber {
       replayUrl !== undefined,
     )
     this.#socket = new Subscriber({ receiveHighWaterMark: 0, linger: 0, reconnectMaxInterval: 1_000 })
-    this.#socket.events.on('disconnect', () => this.#order.disconnected())
-    this.#socket.events.on('connect', () => this.#order.check())
+    this.#socket.events.on('disconnect', () => this.order.disconnected())
+    this.#socket.events.on('connect', () => this.order.check())
     this.#socket.events.on('handshake', () => options.onConnected?.())
     this.#socket.connect(options.eventsUrl)
     // any topic: a publisher has only one
     this.#socket.subscribe()
     this.#reading = this.#read().catch((error: unknown) => this.#options.onFault(error))
-    this.#order.check()
+    this.order.check()
     this.#timer = setInterval(() => this.#checkSilence(), options.checkMilliseconds ?? defaultCheckMilliseconds)
     this.#timer.unref()
-  }
-
-  /** The state of the events. */
-  get state(): OrderState {
-    return this.#order.state
-  }
-
-  /** The sequence of the last batch. */
-  get sequence(): number | undefined {
-    return this.#order.last
-  }
-
-  /** How many gaps there were in its sequences. */
-  get gaps(): number {
-    return this.#order.gaps
   }
 
   async close(): Promise<void> {
@@ -90,7 +76,7 @@ export class EventSubscriber {
         continue
       }
       this.#heardSinceCheck = true
-      this.#deliver(message, (at, batch) => this.#order.published(at, batch))
+      this.#deliver(message, (at, batch) => this.order.published(at, batch))
     }
   }
 
@@ -98,14 +84,14 @@ export class EventSubscriber {
     const timeoutMilliseconds = this.#options.replayTimeoutMilliseconds ?? defaultReplayTimeoutMilliseconds
     const { signal } = this.#closing
     const onBatch = (message: SequencedPayload): void =>
-      this.#deliver(message, (sequence, batch) => this.#order.replayed(sequence, batch))
+      this.#deliver(message, (sequence, batch) => this.order.replayed(sequence, batch))
     const isWhole = await askReplay(url, from, onBatch, { timeoutMilliseconds, signal }).catch((error: unknown) => {
       this.#options.onFault(error)
       return false
     })
     if (signal.aborted) return
-    if (isWhole) this.#order.replayEnded()
-    else this.#order.replayFailed()
+    if (isWhole) this.order.replayEnded()
+    else this.order.replayFailed()
   }
 
   /** Skips a batch that cannot be read; the next batch will show a gap. */
@@ -135,13 +121,13 @@ export class EventSubscriber {
    */
   #checkSilence(): void {
     let isTime = !this.#heardSinceCheck
-    if (!this.#order.isPastAskable) this.#patience = 1
+    if (!this.order.isPastAskable) this.#patience = 1
     else if (++this.#waited >= this.#patience) {
       isTime = true
       this.#waited = 0
       this.#patience = Math.min(2 * this.#patience, longestPatience)
     }
-    if (isTime) this.#order.check()
+    if (isTime) this.order.check()
     this.#heardSinceCheck = false
   }
 }

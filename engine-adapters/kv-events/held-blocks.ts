@@ -36,7 +36,8 @@ export class HeldBlocks {
   readonly #onLost: (lost: LostBlocks) => void
   readonly #isElsewhere: (name: BlockName) => boolean
   #reachable = 0
-  #moment = 0
+  /** the one that has begun last */
+  moment = 0
 
   constructor(onLost: (lost: LostBlocks) => void = () => {}, isElsewhere: (name: BlockName) => boolean = () => false) {
     this.#onLost = onLost
@@ -50,8 +51,8 @@ export class HeldBlocks {
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
   mark(): number {
-    this.#moment += 1
-    return this.#moment
+    this.moment += 1
+    return this.moment
   }
 
   /** How many leading blocks of a prompt the device has; counts only blocks that came before the moment `before`. */
@@ -72,7 +73,7 @@ export class HeldBlocks {
   /** Adds a copy of a block. `parent`: the block before it; undefined: it begins a prompt. */
   store(name: BlockName, parent: BlockName | undefined): void {
     const node = this.#require(name)
-    if (node.copies === 0) node.since = this.#moment
+    if (node.copies === 0) node.since = this.moment
     node.copies += 1
     if (!node.parent && parent === undefined) node.depth = 1
     else if (!node.parent && node.depth === 0) this.#link(node, this.#require(parent!))

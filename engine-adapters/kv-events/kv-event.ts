@@ -29,12 +29,8 @@ export interface BlocksRemoved {
   readonly group: number
 }
 
-interface BlocksCleared {
-  readonly type: 'cleared'
-}
-
 /** One event of an engine's cache. */
-export type KvEvent = BlocksStored | BlocksRemoved | BlocksCleared
+export type KvEvent = BlocksStored | BlocksRemoved | { readonly type: 'cleared' }
 
 /** The events that an engine publishes in one message. */
 export interface KvEventBatch {

@@ -39,7 +39,7 @@ describe.each([
   const hashes = hashesOf(tokens, blockSize, 'salt')
   const held = (cache: ReportedCache, prompt: readonly number[], salt?: string): number | undefined => {
     const names = cache.namesOfPrompt(prompt, salt)
-    return names && cache.countHeld(names)
+    return names && cache.blocks.countHeld(names)
   }
 
   test('a prompt of the same tokens and salt is found, block by block', () => {
@@ -90,7 +90,7 @@ describe.each([
       { host: 2, remote: 1 },
       { host: 0, remote: 1 },
     ])
-    const moment = cache.mark()
+    const moment = cache.blocks.mark()
     copied(2, 3, 'CPU_PINNED')
     expect([beside(0, moment), beside(0)]).toEqual([
       { host: 2, remote: 1 },
@@ -126,12 +126,12 @@ describe.each([
     copied(0, 3, 'EXTERNAL')
     removed('GPU', 0)
     const names = cache.namesOfPrompt(tokens, 'salt')!
-    expect([cache.countHeld(names), cache.countKept(names), lost]).toEqual([0, 2, [2]])
+    expect([cache.blocks.countHeld(names), cache.blocks.countKept(names), lost]).toEqual([0, 2, [2]])
     cache.apply(stored(hashes.slice(0, 2), 1))
     removed('CPU', 1)
-    expect([cache.countKept(names), lost]).toEqual([2, [2]])
+    expect([cache.blocks.countKept(names), lost]).toEqual([2, [2]])
     removed('CPU', 0)
-    expect([cache.countKept(names), lost]).toEqual([0, [2, 0]])
+    expect([cache.blocks.countKept(names), lost]).toEqual([0, [2, 0]])
   })
 
   test('a block that the engine reads back from its host counts as on the device only from then on', () => {
@@ -139,9 +139,9 @@ describe.each([
     cache.apply(stored(hashes, 0))
     cache.apply(stored(hashes, 0, { tokens: [], blockSize: 0, tier: 'CPU' }))
     cache.apply({ type: 'removed', hashes, tier: 'GPU', group: 0 })
-    const [names, moment] = [cache.namesOfPrompt(tokens, 'salt')!, cache.mark()]
+    const [names, moment] = [cache.namesOfPrompt(tokens, 'salt')!, cache.blocks.mark()]
     cache.apply(stored(hashes, 0))
-    expect([cache.countHeld(names, moment), cache.countHeld(names)]).toEqual([0, 3])
+    expect([cache.blocks.countHeld(names, moment), cache.blocks.countHeld(names)]).toEqual([0, 3])
     expect(cache.countBeside(names, 0, moment)).toEqual({ host: 3, remote: 0 })
   })
 
@@ -190,7 +190,7 @@ test('what is reused at another position has true tokens and other hashes: where
     const hashes = hashesOf(tokens, blockSize, 'salt')
     cache.apply(stored(hashes.slice(0, 1), 0))
     cache.apply(stored([hashes[0]!, 77n, 78n], 1))
-    const held = cache.countHeld(cache.namesOfPrompt(tokens, 'salt')!)
+    const held = cache.blocks.countHeld(cache.namesOfPrompt(tokens, 'salt')!)
     expect([held, cache.trustsContent]).toEqual(hashesOf === opaque ? [3, true] : [1, false])
   }
 })
@@ -201,6 +201,6 @@ test('blocks behind one that was never heard of serve no prompt', () => {
     const other = hashesOf([9, 9, 9, 9], blockSize, undefined)
     cache.apply(stored(other, 0, { tokens: [9, 9, 9, 9], extras: [undefined] }))
     cache.apply(stored(hashesOf(tokens, blockSize, 'salt'), 1))
-    expect(cache.countHeld(cache.namesOfPrompt(tokens, 'salt')!)).toBe(0)
+    expect(cache.blocks.countHeld(cache.namesOfPrompt(tokens, 'salt')!)).toBe(0)
   }
 })

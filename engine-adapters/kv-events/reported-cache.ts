@@ -27,13 +27,14 @@ const mostBeside = 500_000
  * the device nor from the host's memory, from where they are read in a small part of the time that computing takes.
  */
 export class ReportedCache {
-  readonly #blocks: HeldBlocks
+  /** tokens in a block; 0 until the engine has reported it */
+  blockSize = 0
+  /** what the device has, and what serves a prompt from there or from the host's memory */
+  readonly blocks: HeldBlocks
   /** what other tiers have */
   readonly #beside: { readonly host: TierBlocks; readonly remote: TierBlocks }
-  #moment = 0
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
-  #blockSize = 0
   /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
@@ -41,12 +42,7 @@ export class ReportedCache {
   constructor(onLost: (lost: LostBlocks) => void, most: number = mostBeside) {
     const host = new TierBlocks(most)
     this.#beside = { host, remote: new TierBlocks(most) }
-    this.#blocks = new HeldBlocks(onLost, (name) => host.has(name))
-  }
-
-  /** Tokens in a block; 0 until the engine has reported it. */
-  get blockSize(): number {
-    return this.#blockSize
+    this.blocks = new HeldBlocks(onLost, (name) => host.has(name))
   }
 
   /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
@@ -69,7 +65,7 @@ export class ReportedCache {
 
   /** Forgets all held blocks; the naming of blocks stays. */
   clear(): void {
-    for (const blocks of [this.#blocks, this.#beside.host, this.#beside.remote]) blocks.clear()
+    for (const blocks of [this.blocks, this.#beside.host, this.#beside.remote]) blocks.clear()
     this.#naming?.forgetAll()
   }
 
@@ -77,31 +73,15 @@ export class ReportedCache {
   reset(): void {
     this.clear()
     this.#naming = undefined
-    this.#blockSize = 0
+    this.blockSize = 0
     this.#tellsExtras = false
     this.#otherGroups.clear()
   }
 
   /** The names of a prompt's full blocks; undefined until events have shown how the engine names blocks. */
   namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
-    if (this.#blockSize === 0) return undefined
-    return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
-  }
-
-  /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
-  mark(): number {
-    this.#moment = this.#blocks.mark()
-    return this.#moment
-  }
-
-  /** How many leading blocks of a prompt can serve it, from the device or the host's memory. */
-  countKept(names: readonly BlockName[]): number {
-    return this.#blocks.countKept(names)
-  }
-
-  /** How many leading blocks of a prompt the device has; counts only blocks that came before the moment `before`. */
-  countHeld(names: readonly BlockName[], before?: number): number {
-    return this.#blocks.countHeld(names, before)
+    if (this.blockSize === 0) return undefined
+    return this.#naming?.namesOfPrompt(tokens, this.blockSize, salt)
   }
 
   /** How many blocks behind the first `device` ones other tiers have, without a gap. */
@@ -121,10 +101,10 @@ export class ReportedCache {
     if (!naming) return
     this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
     // entries smaller than a block are announced in addition to the whole blocks
-    if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
+    if (event.blockSize > this.blockSize) this.blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
-      if (name !== undefined) this.#blocks.store(name, before)
+      if (name !== undefined) this.blocks.store(name, before)
       before = name
     }
   }
@@ -133,7 +113,7 @@ export class ReportedCache {
     if (this.#otherGroups.has(group)) return
     for (const hash of hashes) {
       const name = this.#naming?.nameOf(hash)
-      if (name !== undefined && this.#blocks.remove(name)) this.#forget(hash, name)
+      if (name !== undefined && this.blocks.remove(name)) this.#forget(hash, name)
     }
   }
 
@@ -148,11 +128,11 @@ export class ReportedCache {
       const name = this.#naming?.nameOf(hash)
       if (name === undefined) continue
       if (type === 'stored') {
-        const dropped = blocks.store(name, hash, this.#moment)
-        this.#blocks.changedElsewhere(name)
+        const dropped = blocks.store(name, hash, this.blocks.moment)
+        this.blocks.changedElsewhere(name)
         if (dropped) this.#forget(dropped.hash, dropped.name)
       } else {
-        blocks.remove(name)
+        blocks.delete(name)
         this.#forget(hash, name)
       }
     }
@@ -160,9 +140,9 @@ export class ReportedCache {
 
   /** A tier has lost a block: forgets what it is called, once none has it. */
   #forget(hash: BlockHash, name: BlockName): void {
-    this.#blocks.changedElsewhere(name)
+    this.blocks.changedElsewhere(name)
     const { host, remote } = this.#beside
-    if (![this.#blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
+    if (![this.blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
   }
 
   /** The naming, which the first block of a prompt shows: its hash covers no block before it. */
@@ -179,40 +159,28 @@ interface TierBlock {
 }
 
 /** The newest blocks of a tier besides the device. Older ones are dropped, because not every tier says what it has lost. */
-class TierBlocks {
-  readonly #blocks = new Map<BlockName, TierBlock>()
+class TierBlocks extends Map<BlockName, TierBlock> {
   readonly #most: number
 
   constructor(most: number) {
+    super()
     this.#most = most
-  }
-
-  has(name: BlockName): boolean {
-    return this.#blocks.has(name)
   }
 
   /** Whether a block was there before the moment `before`. */
   serves(name: BlockName, before: number = Number.POSITIVE_INFINITY): boolean {
-    const block = this.#blocks.get(name)
+    const block = this.get(name)
     return block !== undefined && block.since < before
   }
 
   /** Adds a block. Returns the oldest one, with its hash, if there is no room for both. */
   store(name: BlockName, hash: BlockHash, moment: number): { name: BlockName; hash: BlockHash } | undefined {
-    const since = this.#blocks.get(name)?.since ?? moment
-    this.#blocks.delete(name)
-    this.#blocks.set(name, { hash, since })
-    if (this.#blocks.size <= this.#most) return undefined
-    const [[oldest, block]] = this.#blocks as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
-    this.#blocks.delete(oldest)
+    const since = this.get(name)?.since ?? moment
+    this.delete(name)
+    this.set(name, { hash, since })
+    if (this.size <= this.#most) return undefined
+    const [[oldest, block]] = this as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
+    this.delete(oldest)
     return { name: oldest, hash: block.hash }
-  }
-
-  remove(name: BlockName): void {
-    this.#blocks.delete(name)
-  }
-
-  clear(): void {
-    this.#blocks.clear()
   }
 }

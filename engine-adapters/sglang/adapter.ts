@@ -1,5 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import { type CacheConfig, readSglangCacheConfig } from '../cache-config.ts'
+import { readSglangCacheConfig } from '../cache-config.ts'
 import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { tryJson } from '../json-object.ts'
@@ -46,7 +46,10 @@ export const sglangAdapter: EngineAdapter = {
   // SGLang drops the salt of `/v1/messages`
   salts: promptApis.filter((api) => api !== 'messages'),
   // 0.5.23 logs a warning for the second path; versions before 0.5.4 have only that one
-  cacheSources: ['/server_info', '/get_server_info'].map((path) => ({ path, read: readServerInfo })),
+  cacheSources: ['/server_info', '/get_server_info'].map((path) => ({
+    path,
+    read: (text) => readSglangCacheConfig(tryJson(text)),
+  })),
   isInference: (path) => isInferencePath(paths, path),
   tagRequest: (request, cacheSalt, { rid } = {}) => ({
     headers: { 'x-request-id': request },
@@ -76,10 +79,6 @@ function wishMember(api: PromptApi): string | undefined {
 
 function areNames(rid: unknown, count: number): rid is RequestId[] {
   return Array.isArray(rid) && new Set(rid).size === count && rid.every((name) => typeof name === 'string')
-}
-
-function readServerInfo(text: string): CacheConfig | undefined {
-  return readSglangCacheConfig(tryJson(text))
 }
 
 /** The member that holds the text, for APIs other than chat; SGLang cannot tokenise Responses or Messages bodies. */

@@ -5,7 +5,6 @@ import {
   type Members,
   readScoredPrompt,
   type ScoreAnswer,
-  type ScoredPrompt,
   tokensIn,
 } from '../scoring/scored-prompt.ts'
 
@@ -18,7 +17,8 @@ export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
   if (!prompt) return undefined
   const { model, cache_salt } = scored.members
   const adapter = adapterOf(scored.members)
-  const front = 'ids' in prompt ? prompt.ids : await tokensOf(toTokenized(prompt, model), ask)
+  const front =
+    'ids' in prompt ? prompt.ids : await tokensOf('chat' in prompt ? prompt.chat : { model, prompt: prompt.text }, ask)
   const answer = await tokensOf({ model, prompt: prompt.answer, add_special_tokens: false }, ask)
   if (!front?.length || !answer?.length) return undefined
   const body = {
@@ -39,10 +39,6 @@ export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
 function adapterOf({ model, lora_path }: Members): unknown {
   const named = typeof model === 'string' ? model.split(':').slice(1).join(':').trim() : ''
   return named === '' ? lora_path : named
-}
-
-function toTokenized(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): Members {
-  return 'chat' in prompt ? prompt.chat : { model, prompt: prompt.text }
 }
 
 async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undefined> {

@@ -53,7 +53,10 @@ export const vllmAdapter: EngineAdapter = {
   reportedName: (api, answerId) => (api === 'responses' ? (`${answerId}_0` as RequestId) : undefined),
   tokenQuestions: (api, path, members) =>
     [askToRender(api, path, members), askTokenizer(api, members)].filter((question) => question !== undefined),
-  tokenStrings: askForStrings,
+  tokenStrings: (api, members) => {
+    const question = askTokenizer(api, members)
+    return question && { ...question, body: { ...question.body, return_token_strs: true } }
+  },
   scoreAnswer: scoreWithVllm,
 }
 
@@ -90,12 +93,6 @@ function askTokenizer(api: PromptApi, members: BodyMembers): TokenQuestion | und
   if (api !== 'chat_completions' || !isPlainChat(members)) return undefined
   const taken = Object.entries(members).filter(([name]) => tokenizedMembers.has(name))
   return { path: '/tokenize', body: Object.fromEntries(taken) }
-}
-
-/** Asks vLLM's `/tokenize` for tokens as its vocabulary writes them. */
-function askForStrings(api: PromptApi, members: BodyMembers): TokenQuestion | undefined {
-  const question = askTokenizer(api, members)
-  return question && { ...question, body: { ...question.body, return_token_strs: true } }
 }
 
 function isPlainChat({ messages, documents, reasoning_effort, tool_choice }: BodyMembers): boolean {

@@ -10,6 +10,11 @@ interface Options {
 /** Adds `reprise templates`, which shows and steers what a running proxy has learnt of prompts. */
 export function addTemplatesCommand(program: Command): void {
   const templates = program.command('templates').description('the templates of prompts that a running proxy knows')
+  templates.hook('preSubcommand', ({ args: [word = '-'], commands }) => {
+    const names = commands.map((command) => command.name())
+    if (!word.startsWith('-') && !names.includes(word))
+      templates.error(`error: '${word}' is none of ${names.join(', ')}`)
+  })
   const add = (name: string, description: string): Command =>
     withAdmin(templates.command(name, { isDefault: name === 'list' })).description(description)
   add('list', 'lists them: state, requests, what moving their blocks gains or would gain')

@@ -9,21 +9,6 @@ import {
 import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 
-/** What is reported about the known chunks in a request. */
-interface KnownChunkCounts {
-  /** chunks that were found */
-  matched: number
-  lists: number
-  /** by reason: how often adjacent chunks were left alone */
-  readonly refused: Partial<Record<ChunkRefusal, number>>
-}
-
-/** What is reported about the configured templates in a request. */
-interface TemplateCounts {
-  lists: number
-  readonly refused: DeclaredRefusal[]
-}
-
 /**
  * The lists with certain borders in one request: written by a template of the configuration, of known chunks,
  * or, where nothing else is found, written by a template that was learnt.
@@ -34,8 +19,14 @@ export class CertainLists {
   readonly #findLearnt: LearntFinder | undefined
   /** by the texts of a message, since a request is laid out more than once */
   readonly #found = new Map<string, { readonly whole: string; readonly lists: CertainList[] }>()
-  readonly counts: KnownChunkCounts = { matched: 0, lists: 0, refused: {} }
-  readonly templateCounts: TemplateCounts = { lists: 0, refused: [] }
+  /** of known chunks: how many were found, their lists, and, by reason, how often adjacent ones were left alone */
+  readonly counts: { matched: number; lists: number; readonly refused: Partial<Record<ChunkRefusal, number>> } = {
+    matched: 0,
+    lists: 0,
+    refused: {},
+  }
+  /** of the configured templates */
+  readonly templateCounts: { lists: number; readonly refused: DeclaredRefusal[] } = { lists: 0, refused: [] }
   /** Finds the lists in a text. */
   readonly finder: CertainFinder = (text) => this.#find(text)
 

@@ -19,7 +19,10 @@ const readers: ReadonlyMap<string, Reader> = new Map([
     (path): [string, Reader] => [path, readEmbeddings],
   ),
   ...['/api/embed', '/api/embeddings'].map((path): [string, Reader] => [path, readEmbeddings]),
-  ...['/rerank', '/v1/rerank', '/v2/rerank'].map((path): [string, Reader] => [path, readRerank]),
+  ...['/rerank', '/v1/rerank', '/v2/rerank'].map((path): [string, Reader] => [
+    path,
+    ({ query, documents, texts, passages }) => toCandidates(query, documents ?? texts ?? passages),
+  ]),
   ...['/score', '/v1/score'].map((path): [string, Reader] => [path, readScore]),
 ])
 
@@ -57,10 +60,6 @@ function readEmbeddings(body: Json): ChunkInputs | undefined {
   const queries = texts.filter((text) => asks || QUERY.test(text))
   const documents = texts.filter((text) => !asks && !QUERY.test(text)).map((text) => text.replace(DOCUMENT, ''))
   return { kind: 'embeddings', texts: documents, tokens: asks ? [] : tokens, queries }
-}
-
-function readRerank({ query, documents, texts, passages }: Json): ChunkInputs | undefined {
-  return toCandidates(query, documents ?? texts ?? passages)
 }
 
 /** vLLM's `text_1` and `text_2` (later `queries` and `documents`), SGLang's `query` and `items`. */

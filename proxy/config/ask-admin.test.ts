@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ProxyError } from '../common/errors.ts'
+import { ConfigError, ProxyError } from '../common/errors.ts'
 import { askAdmin, readAdminToken } from './ask-admin.ts'
 
 let folder: string
@@ -60,4 +60,14 @@ test('what an admin listener refuses is told in its words; anything else is told
     expect(await toldOf(body, status)).toBe(
       `http://host:9090/v1/templates answers ${status}, and is no admin listener of reprise: give what 'reprise serve' prints as admin_url.`,
     )
+})
+
+test('an answer that breaks off is told in one line', async () => {
+  const body = new ReadableStream({ pull: (controller) => controller.error(new Error('other side closed')) })
+  vi.stubGlobal('fetch', async () => new Response(body))
+  await expect(askAdmin('http://host:9090', '/v1/templates', 'GET')).rejects.toThrow(
+    new ConfigError(
+      'http://host:9090/v1/templates does not answer (other side closed): is the proxy running, and is this its admin listener?',
+    ),
+  )
 })

@@ -46,16 +46,17 @@ export async function askAdmin<Answer>(
 ): Promise<Answer> {
   const token = readAdminToken()
   const url = `${admin.replace(/\/+$/, '')}${path}`
-  const response = await fetch(url, {
+  const asked = fetch(url, {
     method,
     headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}), ...more },
     ...(body === undefined ? {} : { body }),
-  }).catch((error: Error) => {
+  })
+  const read = asked.then(async (response) => ({ response, answer: tryObject(await response.text()) }))
+  const { response, answer } = await read.catch((error: Error) => {
     throw new ConfigError(
       `${url} does not answer (${whyUnreached(error)}): is the proxy running, and is this its admin listener?`,
     )
   })
-  const answer = tryObject(await response.text())
   if (answer && response.ok) return answer as Answer
   const { code, message } = toObject(answer?.error)
   // an engine's errors have this shape, too, but other codes

@@ -79,8 +79,8 @@ export const noEngine: string =
   `No engine is named: write --engine http://HOST:PORT,kind=KIND (${engineKinds.join(', ')}), ` +
   'or --emulate for canned text without one.'
 
-/** Reads everything that `reprise serve --config FILE` would start with, but starts nothing. */
-export function checkConfig(source: ConfigSource): void {
+/** Reads everything that `reprise serve --config FILE` would start with, but starts nothing. Returns what to warn of. */
+export function checkConfig(source: ConfigSource): string[] {
   const config = toConfig(loadConfig(source).settings)
   readAll(
     () => {
@@ -88,6 +88,17 @@ export function checkConfig(source: ConfigSource): void {
     },
     () => readStartFiles(config),
   )
+  const owned = [
+    ['tls', config.tls],
+    ['redis.tls', config.redis.tls],
+  ] as const
+  const ofEngines = config.engines.map(({ tls }, i) => [`engines[${i}].tls`, tls] as const)
+  return [...owned, ...ofEngines].flatMap(([setting, files]) => {
+    const { validTo } = files?.cert ? new X509Certificate(readSmallFile(setting, files.cert)) : {}
+    return validTo && Date.parse(validTo) < Date.now()
+      ? [`${setting}.cert: ${files!.cert} has expired (${validTo})`]
+      : []
+  })
 }
 
 /** The error of a folder that records cannot be written to. */

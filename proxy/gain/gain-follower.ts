@@ -33,6 +33,8 @@ const longestPrompt = 1024 * 1024
 
 /** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
+  /** the outcome, once it is known */
+  figures: RequestGain | undefined
   readonly #gain: Gain
   readonly #metrics: Metrics
   readonly #routed: RoutedCall
@@ -56,7 +58,6 @@ export class GainFollower {
   #planned: readonly RequestId[] = []
   #usage: ReportedUsage | undefined
   #wasRun: boolean | undefined
-  #figures: RequestGain | undefined
 
   constructor(gain: Gain, metrics: Metrics, routed: RoutedCall, call: Call, { ids, follower }: FollowedRequest) {
     this.#gain = gain
@@ -122,11 +123,6 @@ export class GainFollower {
     if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
   }
 
-  /** The outcome, once it is known. */
-  get figures(): RequestGain | undefined {
-    return this.#figures
-  }
-
   /** Returns its prompts in both worlds. */
   async #find(worlds: TwoWorlds, question: OtherQuestion): Promise<readonly ComparedPrompt[]> {
     const { tenant } = this.#call.caller
@@ -175,7 +171,7 @@ export class GainFollower {
     }
     const shadowCachedTokens = isShadow ? other : undefined
     const seenTokens = Math.max(seen, cachedTokens, other)
-    this.#figures = { baselineCachedTokens: baseline, shadowCachedTokens, seenTokens }
+    this.figures = { baselineCachedTokens: baseline, shadowCachedTokens, seenTokens }
     this.#metrics.seenTokens.inc(seenTokens)
     if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {

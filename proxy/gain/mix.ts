@@ -15,13 +15,6 @@ export function hashOf(text: string, seed: number): number {
   return hash
 }
 
-/** Like {@link hashOf}, with a state that changes in another way. */
-export function otherHashOf(text: string, seed: number): number {
-  let hash = ~seed
-  for (let i = 0; i < text.length; i++) hash = mixOther(hash, text.charCodeAt(i))
-  return hash
-}
-
 /** Returns two UTF-16 units of a text, both of which it has, as one number. */
 export function pairAt(text: string, at: number): number {
   return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16)

@@ -1,7 +1,7 @@
 import { digestOf } from '#index/context-block.ts'
 import { findSpanEnds } from '#index/find-spans.ts'
 import type { PromptPart } from '../reuse/two-worlds.ts'
-import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
+import { hashOf, mix, mixOther, pairAt } from './mix.ts'
 
 /** Spans remembered: 4 MB, and some 60 million characters of text. A power of two. */
 const defaultCapacity = 1 << 20
@@ -64,12 +64,13 @@ export class SeenSpans {
       this.#digest(text, seed, spans)
       return
     }
-    const [high, low] = [hashOf(identity, seed), otherHashOf(identity, seed)]
-    const isKnown = this.#has(high, low)
+    const own: number[] = []
+    addDigest(own, identity, 0, identity.length, seed)
+    const isKnown = this.#has(own[0]!, own[1]!)
     if (!isKnown) this.#digest(text, seed, spans)
     // of no length where its spans are counted: it is only remembered
     spans.lengths.push(isKnown ? text.length : 0)
-    spans.digests.push(high, low)
+    spans.digests.push(...own)
   }
 
   /** Adds the spans of a text. */
@@ -100,7 +101,7 @@ export class SeenSpans {
   }
 }
 
-/** Adds the two halves of the digest of a span of a text. */
+/** Adds the two halves of the digest of a span of a text, or of the identity of a block. */
 function addDigest(digests: number[], text: string, start: number, end: number, seed: number): void {
   let [high, low] = [seed, ~seed]
   let at = start

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
+import type { Json } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
@@ -16,16 +17,7 @@ export interface RecorderOptions extends TraceWriterOptions {
 }
 
 /** What is recorded about a request besides its prompts. */
-interface RecordedHead {
-  readonly number: number
-  /** in seconds */
-  readonly arrival: number
-  readonly tenant: string
-  readonly conversation: string | undefined
-  readonly route: string
-  /** false: the request asked to keep its order */
-  readonly reorder: false | undefined
-}
+type RecordedHead = Json & { readonly number: number; readonly route: string }
 
 /** A request while its answer runs. */
 interface KeptRequest {
@@ -105,11 +97,12 @@ export class Recorder {
   #headOf({ decision }: RoutedCall, { api, caller, conversation, settings }: Call): RecordedHead {
     return {
       number: this.#count++,
+      // in seconds
       arrival: (this.#options.now() - this.#begun) / 1_000,
       tenant: this.#hash(caller.tenant),
       conversation: conversation === undefined ? undefined : this.#hash(conversation),
       route: promptPaths[api],
-      // only if the request itself asked for it: the configuration applies to all requests
+      // false only if the request itself asked to keep its order: the configuration applies to all requests
       reorder: decision.options.reorder === false && settings.options.reorder !== false ? false : undefined,
     }
   }

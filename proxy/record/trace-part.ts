@@ -151,7 +151,7 @@ const liveMilliseconds = 600_000
  * nor a part that is still being written. Skips parts that others delete at the same time, or that cannot be deleted.
  */
 export async function dropOldestParts(folder: string, mostBytes: number, now: number): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(comparePartNames)
+  const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(byName.compare)
   const parts = await Promise.all(names.map((name) => measure(join(folder, name), now)))
   let total = parts.reduce((sum, { size }) => sum + size, 0)
   for (const { path, size, isLive } of parts) {
@@ -165,13 +165,7 @@ export async function dropOldestParts(folder: string, mostBytes: number, now: nu
   }
 }
 
-interface MeasuredPart {
-  readonly path: string
-  readonly size: number
-  readonly isLive: boolean
-}
-
-async function measure(path: string, now: number): Promise<MeasuredPart> {
+async function measure(path: string, now: number): Promise<{ path: string; size: number; isLive: boolean }> {
   const files = await readdir(path).catch((): string[] => [])
   const found = await Promise.all(files.map((file) => stat(join(path, file)).catch(() => undefined)))
   const live = found[files.indexOf(liveFile)]
@@ -183,6 +177,4 @@ async function measure(path: string, now: number): Promise<MeasuredPart> {
 }
 
 /** By stamp, then by count: numbers in names are compared as numbers. */
-function comparePartNames(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true })
-}
+const byName = new Intl.Collator('en', { numeric: true })

@@ -46,5 +46,5 @@ export interface MirrorKeys {
 export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKeys {
   // escaped, because a hash tag ends at the first closing brace
   const prefix = `reprise:${namespace}:mirror:{${encodeURIComponent(replica)}}`
-  return { log: `${prefix}:log:4`, tokens: (request) => `${prefix}:tokens:${request}` }
+  return { log: `${prefix}:log:4`, tokens: (request) => `${prefix}:tokens:2:${request}` }
 }

@@ -56,7 +56,9 @@ export class SharedChunks extends SharedPart<SharedChunksOptions> implements Chu
       ;(last.records as ChunkRecord[]).push(record)
     } else this.#waiting.push({ kind: 'learned', scope, records: [record] })
     this.#count += 1
-    if (this.#count > mostWaiting) this.#giveUp()
+    if (this.#count <= mostWaiting) return
+    this.#dropLearned()
+    this.#tellsAll = true
   }
 
   forgotten(scope: string, digests: readonly Int32Array[] | undefined): void {
@@ -106,9 +108,7 @@ export class SharedChunks extends SharedPart<SharedChunksOptions> implements Chu
   }
 
   async #tellAll(): Promise<void> {
-    // waiting chunks are among the known ones, except the forgotten ones
-    this.#waiting = this.#waiting.filter(({ kind }) => kind === 'forgotten')
-    this.#count = 0
+    this.#dropLearned()
     await this.#tell()
     let records: ChunkRecord[] = []
     let scope: string | undefined
@@ -141,9 +141,9 @@ export class SharedChunks extends SharedPart<SharedChunksOptions> implements Chu
     return this.put(commands)
   }
 
-  #giveUp(): void {
+  /** Drops waiting chunks, which are among the known ones; the forgotten ones are not. */
+  #dropLearned(): void {
     this.#waiting = this.#waiting.filter(({ kind }) => kind === 'forgotten')
     this.#count = 0
-    this.#tellsAll = true
   }
 }

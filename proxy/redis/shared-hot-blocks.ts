@@ -135,9 +135,10 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     const known = this.#cleared ?? 0
     const cleared = isClearing ? Math.max(known + 1, Date.now()) : known
     const id = idBehind(this.#id, Date.now())
+    const told = pack([version, cleared, top.map(({ block, count, size }) => [block, count, size])])
     this.#pending = new MemoryHotBlocks(this.#capacity)
     this.#mustClear = false
-    const appended = await this.append(this.#key, id, ['MAXLEN', 1], writeTold({ cleared, top }))
+    const appended = await this.append(this.#key, id, ['MAXLEN', 1], told)
     const isTaken = appended === 'taken' || appended === 'alone'
     if (isTaken) {
       this.#id = id
@@ -155,10 +156,6 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     this.#pending = new MemoryHotBlocks(this.#capacity)
     this.#shared = []
   }
-}
-
-function writeTold({ cleared, top }: Told): Buffer {
-  return pack([version, cleared, top.map(({ block, count, size }) => [block, count, size])])
 }
 
 function readTold(bytes: Buffer | undefined): Told | undefined {

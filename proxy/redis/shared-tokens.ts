@@ -3,6 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
+import { pack, unpack } from './codec/pack.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
@@ -111,31 +112,22 @@ export class SharedTokens extends SharedPart<SharedTokensOptions> {
   }
 }
 
-const version = 1
-const headBytes = 3
+const version = 2
 const bytesPerToken = 4
 /** More than any model's context. */
 const maxTokens = 1 << 22
 
-/** Encodes tokens: version, length of the scope, scope, 4 bytes per token. Returns undefined if it is too long. */
+/** Encodes tokens, 4 bytes each, and their scope. Returns undefined if there are too many. */
 export function writeTokens({ tokens, scope }: PromptTokens): Buffer | undefined {
-  const name = Buffer.from(scope)
-  if (tokens.length > maxTokens || name.length > 0xffff) return undefined
-  const bytes = Buffer.alloc(headBytes + name.length + tokens.length * bytesPerToken)
-  bytes.writeUInt8(version, 0)
-  bytes.writeUInt16BE(name.length, 1)
-  name.copy(bytes, headBytes)
-  const start = headBytes + name.length
-  for (let i = 0; i < tokens.length; i++) bytes.writeUInt32BE(tokens[i]!, start + i * bytesPerToken)
-  return bytes
+  if (tokens.length > maxTokens) return undefined
+  return pack([version, scope, Buffer.from(tokens.buffer, tokens.byteOffset, tokens.byteLength)])
 }
 
 /** Decodes tokens. Returns undefined if the record is invalid. */
 export function readTokensRecord(bytes: unknown): PromptTokens | undefined {
-  if (!Buffer.isBuffer(bytes) || bytes.length < headBytes || bytes[0] !== version) return undefined
-  const start = headBytes + bytes.readUInt16BE(1)
-  const count = (bytes.length - start) / bytesPerToken
+  const [written, scope, words] = (Buffer.isBuffer(bytes) && unpack(bytes, 3)) || []
+  if (written !== version || typeof scope !== 'string' || !Buffer.isBuffer(words)) return undefined
+  const count = words.length / bytesPerToken
   if (!Number.isInteger(count) || count < 1 || count > maxTokens) return undefined
-  const tokens = Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32BE(start + i * bytesPerToken))
-  return { tokens, scope: bytes.toString('utf8', headBytes, start) }
+  return { tokens: new Uint32Array(Uint8Array.from(words).buffer), scope }
 }

@@ -36,6 +36,8 @@ const longestTimer = 2 ** 31 - 1
  * slot.
  */
 export class Admission {
+  /** tokens to prefill for the waiting requests */
+  waitingTokens = 0
   readonly #window: GroupWindow<Waiting>
   readonly #queue: FairQueue<Waiting>
   readonly #room: QueueRoom
@@ -44,25 +46,17 @@ export class Admission {
   readonly #slots = new EngineSlots<AdmissionRequest>()
   readonly #windowMilliseconds: number
   #most: number
-  #waitingTokens = 0
   #timer: NodeJS.Timeout | undefined
   #timerAt: number | undefined
 
   constructor(options: AdmissionOptions) {
-    const {
-      windowMilliseconds,
-      capacity,
-      inFlight = defaultInFlight,
-      fairness,
-      now = () => performance.now(),
-    } = options
-    this.#now = now
-    this.#most = inFlight
-    this.#windowMilliseconds = windowMilliseconds
-    this.#window = new GroupWindow(windowMilliseconds)
-    this.#queue = new FairQueue(fairness)
+    this.#now = options.now ?? (() => performance.now())
+    this.#most = options.inFlight ?? defaultInFlight
+    this.#windowMilliseconds = options.windowMilliseconds
+    this.#window = new GroupWindow(options.windowMilliseconds)
+    this.#queue = new FairQueue(options.fairness)
     // counts the window and the queue together
-    this.#room = new QueueRoom(capacity)
+    this.#room = new QueueRoom(options.capacity)
   }
 
   /** Number of waiting requests. */
@@ -83,11 +77,6 @@ export class Admission {
   /** Tokens that the engine has yet to prefill for the requests it was given. */
   get inFlightTokens(): number {
     return this.#slots.tokens
-  }
-
-  /** Tokens to prefill for the waiting requests. */
-  get waitingTokens(): number {
-    return this.#waitingTokens
   }
 
   /** Changes how many requests may be at the engine; those that already are stay. */
@@ -134,7 +123,7 @@ export class Admission {
   #wait(request: AdmissionRequest, isGrouped: boolean, signal: Leaving): Promise<void> {
     const [tokens, now] = [tokensOf(request), this.#now()]
     if (this.depth === 1) this.#drainRate.resume(now)
-    this.#waitingTokens += tokens
+    this.waitingTokens += tokens
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         if (!this.#window.remove(waiting)) this.#queue.remove(waiting)
@@ -145,7 +134,7 @@ export class Admission {
       const stopWaiting = (): void => {
         signal.removeEventListener('abort', onAbort)
         this.#room.give(request.tenant)
-        this.#waitingTokens -= tokens
+        this.waitingTokens -= tokens
       }
       const admit = (): void => {
         stopWaiting()

@@ -56,7 +56,7 @@ function createWorld() {
       gone.push(id)
       processed.forget(id)
       gain.drop(id)
-      divergence.drop(id)
+      divergence.delete(id)
     },
   })
   fleet.start()
@@ -188,7 +188,7 @@ test('nothing is kept of a replica that is gone, however much it was sent', asyn
   companions.clear()
   expect(gone).toEqual(Array.from({ length: 20 }, (_, round) => `pod-${round}`))
   expect(processed.sizesOn('tenant', ['1', 'shared'] as never, [1, 1]).size).toBe(0)
-  expect(gone.map((id) => divergence.of(id))).toEqual(gone.map(() => undefined))
+  expect(gone.map((id) => divergence.get(id))).toEqual(gone.map(() => undefined))
   for (let i = 0; i < 5; i++) {
     await pause(10)
     collect()

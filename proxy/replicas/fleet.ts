@@ -53,7 +53,11 @@ export class Fleet {
     const before = this.#members
     const members = new Map(engines.map((found) => [found.engine.id, this.#memberFor(found)]))
     this.#members = members
-    for (const member of before.values()) if (!isIn(members, member)) this.#leave(member)
+    for (const member of before.values()) {
+      if (isIn(members, member)) continue
+      member.replica.isLeaving = true
+      this.#leaving.add(member)
+    }
     const coming = [...members.values()].filter((member) => !isIn(before, member))
     for (const { replica } of coming) replica.isJoining = before.size > 0
     this.#tell()
@@ -110,11 +114,6 @@ export class Fleet {
     const companions = stopped.then(() => this.#options.accompany(replica, found))
     if (this.#isStarted) void companions.then(startAll)
     return { found, replica, companions, dropped: undefined }
-  }
-
-  #leave(member: Member): void {
-    member.replica.isLeaving = true
-    this.#leaving.add(member)
   }
 
   async #drop(member: Member): Promise<void> {

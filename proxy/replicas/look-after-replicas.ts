@@ -4,7 +4,7 @@ import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
 import type { ModelLists } from './model-lists.ts'
 import type { Replica } from './replica.ts'
-import { ReplicaWatch } from './replica-watch.ts'
+import { watchReplicas } from './replica-watch.ts'
 
 /** Short, because token-exact predictions for a newly started engine wait until it describes its cache. */
 const tickMilliseconds = 100
@@ -47,12 +47,12 @@ export function lookAfterReplicas(
   })
   // with a single replica there is no choice to make
   const checks = new HealthChecks(replicas, health, () => tellsOfEngines || replicas().length > 1)
-  const watch = new ReplicaWatch(replicas, log)
+  const watch = watchReplicas(replicas, log)
   const tick = (): void => {
     sizes.tick(now())
     modelLists.tick()
     checks.tick(now())
-    watch.tick()
+    watch()
     for (const { replicaMirror, cacheConfig, adapter } of replicas()) {
       const { capacityTokens, pageTokens } = cacheConfig ?? {}
       replicaMirror.cache.tick({ capacityTokens, pageTokens, evictsInWhole: adapter.evictsInWhole })

@@ -49,7 +49,8 @@ export class ModelRouter<T extends Serving> {
   serving(model: string | undefined): readonly T[] | undefined {
     const engines = this.#engines()
     if (!this.isNeeded) return engines
-    const wanted = model ?? firstOf(engines[0]!.models)
+    const [first] = engines[0]!.models?.names ?? []
+    const wanted = model ?? first
     // SGLang's clients name an adapter behind the model: MODEL:ADAPTER
     for (const name of wanted === undefined ? [] : [wanted, wanted.split(':', 1)[0]!]) {
       const known = engines.filter(({ models }) => models?.names.has(name))
@@ -81,9 +82,4 @@ export class ModelRouter<T extends Serving> {
 
 function isServedBy(engines: readonly Serving[]): (model: string) => boolean {
   return (model) => engines.some(({ models }) => models === undefined || models.names.has(model))
-}
-
-function firstOf(models: ServedModels | undefined): string | undefined {
-  const [first] = models?.names ?? []
-  return first
 }

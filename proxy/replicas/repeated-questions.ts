@@ -1,14 +1,9 @@
 import { getOrMake } from '#index/get-or-make.ts'
 
-interface Asked {
-  at: number
-  asking: Promise<void> | undefined
-}
-
 /** Asks each of some replicas something again and again, one question at a time. */
 export class RepeatedQuestions<T extends object> {
   readonly #ask: (target: T) => Promise<void>
-  readonly #asked = new WeakMap<T, Asked>()
+  readonly #asked = new WeakMap<T, { at: number; asking: Promise<void> | undefined }>()
 
   /** `ask` never rejects. */
   constructor(ask: (target: T) => Promise<void>) {

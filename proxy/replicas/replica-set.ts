@@ -20,9 +20,10 @@ export interface ReplicaChoice {
 
 /** The replicas that share the requests. Engines may come and go: `put` replaces them. */
 export class ReplicaSet implements ReplicaChoice {
+  /** all replicas, in the order of the configuration; those that leave are last */
+  all: readonly Replica[] = []
   readonly models: ModelRouter<Replica> = new ModelRouter(() => this.#staying)
   #replicas: ReadonlyMap<ReplicaId, Replica> = new Map()
-  #all: readonly Replica[] = []
   /** those of which the engine is not about to go, nor has only just come */
   #staying: readonly Replica[] = []
   #turn = 0
@@ -34,15 +35,10 @@ export class ReplicaSet implements ReplicaChoice {
   /** Replaces the replicas; call it again when one begins or ceases to leave, or has joined. */
   put(replicas: readonly Replica[]): void {
     this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
-    this.#all = [...this.#replicas.values()]
-    const staying = this.#all.filter(({ isLeaving }) => !isLeaving)
+    this.all = [...this.#replicas.values()]
+    const staying = this.all.filter(({ isLeaving }) => !isLeaving)
     const joined = staying.filter(({ isJoining }) => !isJoining)
     this.#staying = joined.length > 0 ? joined : staying
-  }
-
-  /** All replicas, in the order of the configuration; those that leave are last. */
-  get all(): readonly Replica[] {
-    return this.#all
   }
 
   /** Returns the replica with this name. */

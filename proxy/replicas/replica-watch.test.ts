@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { HealthState } from './health-checks.ts'
-import { ReplicaWatch } from './replica-watch.ts'
+import { watchReplicas } from './replica-watch.ts'
 
 /** Notes as many checks as it takes to change a state. */
 function check({ health }: { readonly health: HealthState }, isAlive: boolean): void {
@@ -23,11 +23,11 @@ function create(): {
     breaker: new CircuitBreaker({ failuresInARow: 2, openMilliseconds: 100 }, () => now),
   }
   const log = { info: vi.fn(), warn: vi.fn() }
-  const watch = new ReplicaWatch(() => [replica], log)
+  const watch = watchReplicas(() => [replica], log)
   return {
     replica,
     told: () => {
-      watch.tick()
+      watch()
       return [log.info, log.warn].flatMap((method) => method.mock.calls.splice(0))
     },
   }

@@ -10,39 +10,34 @@ type WatchedReplica = Pick<Replica, 'id' | 'isDraining' | 'isLeaving'> & {
 /** A replica's state as an operator sees it: a pending probe has not changed anything yet. */
 type Standing = 'ready' | 'unhealthy' | 'open' | 'draining' | 'leaving'
 
-/** Logs when a replica is taken out of use and why, and when it is used again. */
-export class ReplicaWatch {
-  readonly #replicas: () => readonly WatchedReplica[]
-  readonly #standings = new WeakMap<WatchedReplica, Standing>()
-  readonly #log: Pick<Log, 'info' | 'warn'>
-
-  /** `replicas`: those there are now. */
-  constructor(replicas: () => readonly WatchedReplica[], log: Pick<Log, 'info' | 'warn'>) {
-    this.#replicas = replicas
-    this.#log = log
-  }
-
-  /** Checks all replicas and logs what has changed. */
-  tick(): void {
-    for (const replica of this.#replicas()) {
-      const before = this.#standings.get(replica) ?? 'ready'
+/**
+ * Returns what logs when a replica is taken out of use and why, and when it is used again; to be called periodically.
+ * `replicas`: those there are now.
+ */
+export function watchReplicas(replicas: () => readonly WatchedReplica[], log: Pick<Log, 'info' | 'warn'>): () => void {
+  const standings = new WeakMap<WatchedReplica, Standing>()
+  return () => {
+    for (const replica of replicas()) {
+      const before = standings.get(replica) ?? 'ready'
       const now = standingOf(replica)
       if (now === before) continue
-      this.#standings.set(replica, now)
-      this.#tell(replica, now, before)
+      standings.set(replica, now)
+      tell(log, replica, now, before)
     }
   }
+}
 
-  #tell({ id, breaker }: WatchedReplica, standing: Standing, before: Standing): void {
-    const [replica, fault] = [id, breaker.lastFault]
-    // its last fault is from before: nothing has been sent to it since
-    if (standing === 'open' && before === 'unhealthy') {
-      this.#log.info({ replica }, 'the engine passes its health checks again: the next request tries it')
-      return
-    }
-    const [level, words] = news[standing]
-    this.#log[level](standing === 'open' ? { replica, fault } : { replica }, words)
-  }
+function tell(
+  log: Pick<Log, 'info' | 'warn'>,
+  { id: replica, breaker: { lastFault: fault } }: WatchedReplica,
+  standing: Standing,
+  before: Standing,
+): void {
+  const [level, words] = news[standing]
+  // its last fault is from before: nothing has been sent to it since
+  if (standing === 'open' && before === 'unhealthy')
+    log.info({ replica }, 'the engine passes its health checks again: the next request tries it')
+  else log[level](standing === 'open' ? { replica, fault } : { replica }, words)
 }
 
 const leftAlone = 'it is left alone while another is ready, and tried again now and then'

@@ -54,26 +54,16 @@ export class Replica {
   /** requests passed through without a prompt that have not ended */
   passing = 0
 
-  constructor({
-    adapter,
-    engine,
-    replicaMirror,
-    admission,
-    breaker,
-    health,
-    tokens,
-    apiKey,
-    statedModels,
-  }: ReplicaParts) {
-    this.adapter = adapter
-    this.engine = engine
-    this.replicaMirror = replicaMirror
-    this.admission = admission
-    this.breaker = breaker
-    this.health = health
-    this.tokens = tokens
-    this.apiKey = apiKey
-    this.setModels(statedModels)
+  constructor(parts: ReplicaParts) {
+    this.adapter = parts.adapter
+    this.engine = parts.engine
+    this.replicaMirror = parts.replicaMirror
+    this.admission = parts.admission
+    this.breaker = parts.breaker
+    this.health = parts.health
+    this.tokens = parts.tokens
+    this.apiKey = parts.apiKey
+    this.setModels(parts.statedModels)
   }
 
   /** Sets the models that the configuration names; undefined: the engine is asked. */

@@ -16,17 +16,14 @@ export function toStatedModels(names: readonly string[]): ServedModels {
 
 /** Reads an engine's answer to `GET /v1/models`, adapters included; undefined if it lists no model. */
 export function readModels(text: string): ServedModels | undefined {
-  const data = dataOf(text)
-  const entries = data.filter((entry): entry is Json => isObject(entry) && typeof entry.id === 'string')
+  const data = tryObject(text)?.data
+  const entries = (Array.isArray(data) ? data : []).filter(
+    (entry): entry is Json => isObject(entry) && typeof entry.id === 'string',
+  )
   return entries.length > 0 ? toServedModels(entries) : undefined
 }
 
 function toServedModels(entries: readonly Json[]): ServedModels {
   const names = new Set(entries.map(({ id }) => id as string))
   return { names, entries, key: JSON.stringify([...names].sort()) }
-}
-
-function dataOf(text: string): readonly unknown[] {
-  const data = tryObject(text)?.data
-  return Array.isArray(data) ? data : []
 }

@@ -3,6 +3,7 @@ import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { tenantName } from '../access/tenancy.ts'
 import { type Call, type RoutedCall, sharerOf, toDecisionInput } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
 import { ProxyError } from '../common/errors.ts'
@@ -183,7 +184,7 @@ function describe(
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     borders: pipeline.borders.estimate({ checkpoints: replica.checkpoints, mirror: cache.mirror }, decision) ?? null,
     replica: replica.id,
-    tenant: call.caller.tenant,
+    tenant: tenantName(call.caller.tenant),
     skipped: decision.skipped ?? null,
     left_alone: [
       ...explainTemplates(prompt, call),

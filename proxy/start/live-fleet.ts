@@ -53,7 +53,7 @@ export class LiveFleet {
       onGone: (id) => {
         processed.forget(id)
         gain.drop(id)
-        telemetry.divergence.drop(id)
+        telemetry.divergence.delete(id)
         void forgetReplica(telemetry.metrics.registry, id)
       },
     })
@@ -166,7 +166,7 @@ async function followEvents(
   }
   // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
   const { EngineEvents } = await import('../replicas/events/engine-events.ts')
-  const events = new EngineEvents({
+  replica.cache.events = new EngineEvents({
     eventsUrl,
     replayUrl,
     mirror: replica.replicaMirror,
@@ -174,7 +174,6 @@ async function followEvents(
     warn: (details, message) => log.warn({ replica: id, ...details }, message),
     onGap: () => metrics.mirrorGaps.inc(),
   })
-  replica.cache.followBy(events)
 }
 
 /** Creates what the engines, still none, are asked and sent besides the requests of clients. */

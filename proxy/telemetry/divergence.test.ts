@@ -22,8 +22,8 @@ test('without tokens all that is off is blamed on them', () => {
 
 test('the means of each replica follow its latest requests', () => {
   const divergence = new Divergence()
-  expect(divergence.of('a')).toBeUndefined()
+  expect(divergence.get('a')).toBeUndefined()
   divergence.note('a', divergentTokens({ ...request, reported: 32 }))
   divergence.note('a', divergentTokens(request))
-  expect(divergence.of('a')).toMatchObject({ total: 62, stale_index: 62, tokenisation: 4 })
+  expect(divergence.get('a')).toMatchObject({ total: 62, stale_index: 62, tokenisation: 4 })
 })

@@ -37,21 +37,10 @@ export function divergentTokens({ estimated, exact, mostEstimated, reported }: P
 }
 
 /** Running means, by replica, of how far the mirrors' predictions are from what the engines report. */
-export class Divergence {
-  readonly #tokens = new Map<string, DivergentTokens>()
-
+export class Divergence extends Map<string, DivergentTokens> {
   note(replica: string, off: DivergentTokens): void {
-    const mean = { ...off, ...this.#tokens.get(replica) }
+    const mean = { ...off, ...this.get(replica) }
     for (const of of Object.keys(off) as (keyof DivergentTokens)[]) mean[of] += (off[of] - mean[of]) * share
-    this.#tokens.set(replica, mean)
-  }
-
-  drop(replica: string): void {
-    this.#tokens.delete(replica)
-  }
-
-  /** Returns the mean error of predictions for a replica; undefined before the first report. */
-  of(replica: string): DivergentTokens | undefined {
-    return this.#tokens.get(replica)
+    this.set(replica, mean)
   }
 }

@@ -123,8 +123,11 @@ function toShape(prompt: NotedPrompt): Shape | undefined {
   return { api, ...longest, skipped, reason: null, remedy }
 }
 
+/** Returns what is told of the longest text that is not the assistant's. */
 function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'> {
-  const longest = longestOf(set)
+  const asked = set.prompts.flatMap(({ messages }) => messages.filter(({ role }) => role !== 'assistant'))
+  const lengthOf = (text: number): number => set.texts[text]?.text.length ?? -1
+  const longest = asked.flatMap(({ texts }) => texts).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), -1)
   return longest < 0 ? { role: 'none', characters: 0 } : placeOf(set, longest)
 }
 
@@ -136,13 +139,6 @@ function placeOf(set: NotedPrompt['set'], text: number): Pick<Shape, 'role' | 'c
     role: roleOf(messages.find(({ texts }) => texts.includes(text))),
     characters: length < shortestProse ? 0 : 2 ** Math.floor(Math.log2(length)),
   }
-}
-
-/** Returns the longest text that is not the assistant's; -1 if there is none. */
-function longestOf({ prompts, texts }: NotedPrompt['set']): number {
-  const asked = prompts.flatMap(({ messages }) => messages.filter(({ role }) => role !== 'assistant'))
-  const lengthOf = (text: number): number => texts[text]?.text.length ?? -1
-  return asked.flatMap((message) => message.texts).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), -1)
 }
 
 const roles = new Set(['system', 'developer', 'user', 'tool', 'function', 'documents'])

@@ -129,7 +129,7 @@ describe('a request that was answered', () => {
     expect(await valuesOf('blocks_total')).toEqual({ kept: 1, moved: 2, deduplicated: 1 })
     expect(await valuesOf('requests_total')).toEqual({ 'chat_completions,finished': 2 })
     expect(telemetry.hot.top(1)).toEqual([{ block: 'a', count: 2, size: 40 }])
-    expect(telemetry.divergence.of('gpu-0')).toEqual({ total: 3, stale_index: 0, routing: 4, tokenisation: 3 })
+    expect(telemetry.divergence.get('gpu-0')).toEqual({ total: 3, stale_index: 0, routing: 4, tokenisation: 3 })
     expect(await valuesOf('divergence_tokens_total')).toEqual({ stale_index: 0, routing: 8, tokenisation: 6 })
   })
 

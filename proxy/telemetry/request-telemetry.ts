@@ -134,7 +134,7 @@ export class RequestTelemetry {
   admitted(replica: string, provider: string): void {
     const at = this.#to.now()
     const isFirst = this.#admitted === undefined
-    this.#leaveReplica(at)
+    if (this.#admitted) this.#span?.stage('engine', this.#admitted.at, at)
     this.#admitted = { at, replica, provider }
     if (this.#decidedAt === undefined || !isFirst) return
     this.#to.metrics.queueSeconds.observe((at - this.#decidedAt) / 1000)
@@ -211,18 +211,13 @@ export class RequestTelemetry {
     const isCounted = this.#admitted !== undefined || outcome === 'rate_limited'
     if (this.#caller && isCounted) metrics.usage.note(this.#caller, this.#callsOf(outcome))
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
-    this.#leaveReplica(at)
+    if (this.#admitted) this.#span?.stage('engine', this.#admitted.at, at)
     const isLogged = log.isLevelEnabled('info')
     if (!isLogged && !this.#span) return
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
     if (isLogged) log.info(record, 'request')
     const { provider } = this.#admitted ?? {}
     this.#span?.end({ ...record, provider, model: this.#request?.model, usage: this.#usage }, at)
-  }
-
-  #leaveReplica(at: number): void {
-    if (!this.#admitted) return
-    this.#span?.stage('engine', this.#admitted.at, at)
   }
 
   #phase(hasHead: boolean): 'queue' | 'before_head' | 'mid_stream' {

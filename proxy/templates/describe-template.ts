@@ -16,7 +16,7 @@ export interface TemplateDescription
   readonly found_by: string
   /** constant text around its lists; null: not known to be constant yet, and words are not kept */
   readonly skeleton: object | null
-  readonly last_seen_seconds_ago: number
+  readonly last_seen_seconds_ago: number | null
   readonly traffic: object
   readonly proof: object
   readonly gain: Template['gain']['shares']
@@ -54,7 +54,7 @@ export function describeTemplate(book: TemplateBook, template: Template, mode: M
     blocks,
     moved,
     followed,
-    last_seen_seconds_ago: Math.round((now - lastSeen) / 1000),
+    last_seen_seconds_ago: lastSeen === undefined ? null : Math.round((now - lastSeen) / 1000),
     traffic: { verdict: traffic.verdict, ...traffic.figures },
     proof: { verdict: proof.verdict, ...proof.figures },
     gain: gain.shares,

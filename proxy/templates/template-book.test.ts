@@ -178,7 +178,9 @@ describe('records', () => {
     expect(writeTemplate(read)).toBe(written)
     const other = createBook()
     other.adopt(read.template)
-    expect(describeTemplates(other, 'ask', 0)).toMatchObject([{ id: template!.id, requests: 12, skeleton: place }])
+    // seen by others alone
+    const told = { id: template!.id, requests: 12, skeleton: place, last_seen_seconds_ago: null }
+    expect(describeTemplates(other, 'ask', 60_000)).toMatchObject([told])
   })
 
   test('restore borders that were learnt, once their place is known to be constant', () => {

@@ -154,7 +154,9 @@ export class TemplateBook {
   /** Takes over what another proxy, or this one before it was restarted, knows of a template, if that is more. */
   adopt(template: Template): void {
     const known = this.#templates.peek(template.id)
-    if (known === undefined || known.requests < template.requests) this.#add(template)
+    if (known !== undefined && known.requests >= template.requests) return
+    template.lastSeen = known?.lastSeen
+    this.#add(template)
   }
 
   /** Takes over what was seen of a template before it was known, if that is more and neither model nor users have told. */

@@ -60,7 +60,8 @@ export class Template {
   moved = 0
   /** requests whose history holds a list of the template */
   followed = 0
-  lastSeen = 0
+  /** milliseconds, monotonic; undefined: it was not seen here, but by another proxy, or before it was known */
+  lastSeen: number | undefined
   traffic: TrafficEvidence = new TrafficEvidence()
   proof: Proof = new Proof()
   readonly gain: TemplateGain = new TemplateGain()

@@ -139,13 +139,10 @@ function planGroup(group: readonly ReadRequest[]): (PlannedRequest & Pick<ReadRe
   const batch = group.map(({ list }) => list ?? { context: [], sizes: [] })
   return planContexts(batch).map(({ request: at, order }) => {
     const { request, list, front } = group[at]!
-    return { request, front, order: list && fromStart(list.start, order) }
+    // the lists before it keep their order
+    const before = Array.from({ length: list?.start ?? 0 }, (_, i) => i)
+    return { request, front, order: list && [...before, ...order.map((place) => list.start + place)] }
   })
-}
-
-/** The lists before it keep their order. */
-function fromStart(start: number, order: readonly number[]): number[] {
-  return [...Array.from({ length: start }, (_, i) => i), ...order.map((place) => start + place)]
 }
 
 /** Returns a digest of the beginning of a text for each piece of it; the first is that of `name` alone. */

@@ -67,7 +67,7 @@ function cellsOf(report: PassReport): string[] {
   return [
     pass,
     `${changed} of ${requests}`,
-    share(agreement.exact),
+    `${(100 * agreement.exact.mean).toFixed(1)} %`,
     interval(agreement.f1),
     gold === null ? '–' : interval(gold.f1),
     gold === null ? '–' : interval(gold.f1_difference, true),
@@ -80,10 +80,6 @@ function cellsOf(report: PassReport): string[] {
 function legend(): string {
   const words = passes.map(({ name, says }) => `${name}: ${says}`).join('; ')
   return `${words}. Intervals are of 95 %, by bootstrap over requests; changes are from the requests as received.`
-}
-
-function share({ mean }: Estimate): string {
-  return `${(100 * mean).toFixed(1)} %`
 }
 
 function interval({ mean, low, high }: Estimate, isSigned = false): string {

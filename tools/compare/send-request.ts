@@ -111,12 +111,10 @@ export function toChatBody(
     stream: true,
     stream_options: { include_usage: true },
     ...(hasLogProbabilities ? { logprobs: true } : {}),
-    ...(cacheSalt === undefined ? {} : { cache_salt: [cacheSalt, body.cache_salt].filter(isText).join('-') }),
+    ...(cacheSalt === undefined
+      ? {}
+      : { cache_salt: [cacheSalt, body.cache_salt].filter((salt) => typeof salt === 'string').join('-') }),
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
 }
 
 /** Whether the same request may be answered later. */

@@ -224,7 +224,8 @@ const volatilePatterns: readonly VolatilePattern[] = [
   },
   {
     regExp: new RegExp(`${TAG}(?:/>|>(?:(?:${ID})?</\\1>)?)|<(${OWNER}[_-]?id)>\\s?${ID}\\s?</\\2>`, 'giu'),
-    kindOf: kindOfTag,
+    // a tag without an id is markup of the prompt
+    kindOf: ([text]) => (/\d/.test(text) && /\bid\b|[_-]id/i.test(text) ? 'id' : undefined),
   },
   {
     regExp: new RegExp(`${BEFORE}(?:your |the |current )?${OWNER}[ _-]?id${IS}${ID}`, 'giu'),
@@ -255,9 +256,4 @@ const volatilePatterns: readonly VolatilePattern[] = [
 
 function kindOfMoment({ groups }: RegExpExecArray): VolatileKind {
   return groups!.clock === undefined && groups!.clockOnly === undefined ? 'date' : 'time'
-}
-
-// a tag without an id is markup of the prompt
-function kindOfTag([text]: RegExpExecArray): VolatileKind | undefined {
-  return /\d/.test(text) && /\bid\b|[_-]id/i.test(text) ? 'id' : undefined
 }

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Json } from '#engine-adapters/json-object.ts'
-import { defaultTenant, tenantName } from '../../access/tenancy.ts'
+import { defaultTenant } from '../../access/tenancy.ts'
 import type { GivenChunk } from '../../chunks/known-chunks.ts'
 import { ConfigError, statusOf } from '../../common/errors.ts'
 import { askAdmin, whyUnreached } from '../../config/ask-admin.ts'
@@ -130,6 +130,5 @@ async function tenantOfKey(admin: string, key: string | undefined): Promise<stri
   if (key === undefined) return defaultTenant
   const body = JSON.stringify({ prompt: '' })
   const headers = { 'x-reprise-key': key }
-  const { tenant } = await askAdmin<{ tenant: string }>(admin, '/v1/explain?api=completions', 'POST', body, headers)
-  return tenantName(tenant)
+  return (await askAdmin<{ tenant: string }>(admin, '/v1/explain?api=completions', 'POST', body, headers)).tenant
 }

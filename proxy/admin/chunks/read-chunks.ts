@@ -2,19 +2,16 @@ import { tryJson } from '#engine-adapters/json-object.ts'
 import type { GivenChunk } from '../../chunks/known-chunks.ts'
 import { ProxyError } from '../../common/errors.ts'
 
-/** Chunks that an operator registers, and for whom. */
-interface GivenChunks {
-  readonly chunks: readonly GivenChunk[]
-  readonly tenant: string | undefined
-}
-
 /**
  * Reads `{"chunks":[{"id"?,"text"}…],"tenant"?}`, an array of such chunks, or JSONL with one per line; a bare text
  * counts as a chunk, too. Throws `invalid_body`, naming the line or the chunk, before anything is registered.
  */
-export function readChunks(body: string): GivenChunks {
+export function readChunks(body: string): { chunks: GivenChunk[]; tenant: string | undefined } {
   const value = tryJson(body)
-  if (value === undefined) return { chunks: readLines(body), tenant: undefined }
+  if (value === undefined) {
+    const chunks = body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])
+    return { chunks, tenant: undefined }
+  }
   if (Array.isArray(value))
     return { chunks: value.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant: undefined }
   const { chunks, tenant } = (value ?? {}) as { chunks?: unknown; tenant?: unknown }
@@ -56,10 +53,6 @@ export function readChunkLine(line: string, place: string): GivenChunk | undefin
   const value = tryJson(line)
   if (value === undefined) throw invalid(`${place} is not valid JSON: write {"id"?,"text"}, one in each line.`)
   return toChunk(value, place)
-}
-
-function readLines(body: string): GivenChunk[] {
-  return body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])
 }
 
 function invalid(message: string): ProxyError {

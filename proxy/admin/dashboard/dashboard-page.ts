@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-interface DashboardPage {
-  readonly html: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /**
  * Reads the dashboard, with its style and modules inlined into one page. The headers allow no other code to run, and
  * requests only to this server.
  */
-export function readDashboardPage(): DashboardPage {
+export function readDashboardPage(): { html: string; headers: Record<string, string> } {
   const style = readPart('page/dashboard.css')
   const script = joinModules('refresh-page.js', new Set())
   const html = readPart('dashboard.html')

@@ -43,7 +43,7 @@ export function describeReplicas(replicas: readonly Replica[], divergence: Diver
     const { replica, mirror } = replicaMirror
     const { mode, generation, sequence } = replicaMirror.state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
-    const off = divergence.of(replica)
+    const off = divergence.get(replica)
     return {
       replica,
       url: withoutPassword(engine.url),

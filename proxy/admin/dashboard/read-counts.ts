@@ -96,13 +96,11 @@ export interface Bucket {
   readonly count: number
 }
 
-interface Latencies {
-  readonly p50: number
-  readonly p99: number
-}
-
 /** The median and the 99th percentile of what was added between two states of a histogram; undefined: nothing was. */
-export function latenciesBetween(before: readonly Bucket[], after: readonly Bucket[]): Latencies | undefined {
+export function latenciesBetween(
+  before: readonly Bucket[],
+  after: readonly Bucket[],
+): { readonly p50: number; readonly p99: number } | undefined {
   const counts = after.map(({ count }, i) => Math.max(0, count - (before[i]?.count ?? 0)))
   const all = counts.at(-1) ?? 0
   if (all === 0) return undefined

@@ -73,7 +73,7 @@ export function describeBlocks({ settings, telemetry: { hot, words }, replicas }
     id: block,
     count,
     tokens: replicas.all[0]?.mirror.estimateTokens(size) ?? 0,
-    words: keepsWords ? words.of(block) : undefined,
+    words: keepsWords ? words.get(block) : undefined,
   }))
 }
 

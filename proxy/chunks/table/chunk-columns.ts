@@ -8,7 +8,7 @@ const longestEnd = 64
 
 /** How two chunks were placed when they were given. */
 export interface GivenOrder {
-  /** how many places the second came after the first */
+  /** how many places the second came after the first, at last; 1 if it was ever right behind it */
   readonly places: number
   /** the first chunk was the last of its batch, and the second the first of its batch */
   readonly isSeam: boolean

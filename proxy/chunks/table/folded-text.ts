@@ -12,9 +12,6 @@ const [sign, word, space] = [0, 1, 2]
 /** A bit for each pair of adjacent kinds at which a start is: anything after white space, and a word after a symbol. */
 const beginnings = (1 << (4 * space + sign)) | (1 << (4 * space + word)) | (1 << (4 * sign + word))
 const base = 0x2f0b4c47
-/** Higher powers of `base` are computed each time. */
-const longestKeptPower = 1 << 14
-const powers: number[] = [1]
 const anchorPower = powerOf(anchorLength)
 
 /**
@@ -122,11 +119,8 @@ const kinds = Uint8Array.from({ length: 1 << 16 }, (_, unit) => {
 /** What each UTF-16 code unit is folded to, with its kind in the upper 16 bits. */
 const forms = Uint32Array.from(kinds, (kind, unit) => (kind << 16) | (kind === space ? 32 : unit))
 
+/** Returns a power of `base`, in a few steps whatever the length. */
 function powerOf(length: number): number {
-  if (length <= longestKeptPower) {
-    while (powers.length <= length) powers.push(Math.imul(powers.at(-1)!, base))
-    return powers[length]!
-  }
   let power = 1
   let square = base
   for (let rest = length; rest > 0; rest >>>= 1) {

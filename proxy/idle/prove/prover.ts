@@ -77,7 +77,9 @@ export class Prover {
     this.#following += 1
     return followAnswer(call.api, (followed) => {
       this.#following -= 1
-      if (followed) this.#add({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
+      if (!followed) return
+      this.#samples.push({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
+      if (!this.#isRunning) void this.#run()
     })
   }
 
@@ -94,11 +96,6 @@ export class Prover {
       if (template === undefined || template.isPast || isSpokenOf) return false
       return this.#options.templates.wantsProof(template.id)
     })?.found.template?.id
-  }
-
-  #add(sample: Sample): void {
-    this.#samples.push(sample)
-    if (!this.#isRunning) void this.#run()
   }
 
   async #run(): Promise<void> {

@@ -78,7 +78,9 @@ export class HotPrompts {
     const known = this.#kept.get(name)
     this.#kept.delete(name)
     let asked = known?.asked ?? 0
-    while (this.#kept.size >= limits.prompts || this.#bytes + body.length > mostBytes) {
+    const bytes = (): number =>
+      [...this.#kept.values()].reduce((sum, one) => sum + one.request.body.length, body.length)
+    while (this.#kept.size >= limits.prompts || bytes() > mostBytes) {
       const least = this.#leastBeside(run.tenant)
       asked = Math.max(asked, this.#kept.get(least)!.asked)
       this.#kept.delete(least)
@@ -103,10 +105,8 @@ export class HotPrompts {
       for (const prefix of prompt.prefixes) askedFor.set(prefix, (askedFor.get(prefix) ?? 0) + asked)
     const heat = ({ prompt: { prefixes, ends } }: RunPrompt): number =>
       prefixes.reduce((sum, prefix, i) => sum + (ends[i]! - (ends[i - 1] ?? 0)) * (askedFor.get(prefix)! - 1), 0)
-    return kept
-      .map((run) => ({ run, heat: heat(run) }))
-      .toSorted((a, b) => b.heat - a.heat)
-      .map(({ run }) => run)
+    const heats = new Map(kept.map((run) => [run, heat(run)]))
+    return kept.sort((a, b) => heats.get(b)! - heats.get(a)!)
   }
 
   /** What the tenant with most prompts asked for least, and longest ago. `coming`: a tenant that is about to have one more. */
@@ -119,10 +119,6 @@ export class HotPrompts {
       .flatMap(({ own }) => own)
       .toSorted(([, a], [, b]) => a.asked - b.asked || a.at - b.at)
     return least![0]
-  }
-
-  get #bytes(): number {
-    return [...this.#kept.values()].reduce((sum, { request }) => sum + request.body.length, 0)
   }
 }
 

@@ -38,11 +38,8 @@ function toRow(record: ChunkRecord): unknown[] {
 }
 
 function readRow(row: unknown): ChunkRecord | undefined {
-  const [digest, lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id] = Array.isArray(
-    row,
-  )
-    ? row
-    : []
+  if (!Array.isArray(row)) return undefined
+  const [digest, lead, tail, hash, anchor, anchorPlace, length, flags, sighting, source, order, ...id] = row
   if (!isDigest(digest) || !areWords([hash, anchor, ...id]) || id.length !== 2) return undefined
   const areCounts = [anchorPlace, length, flags, sighting, source, order].every((count) => isWhole(count, most))
   const areEnds = [lead, tail].every((end) => typeof end === 'string' && BLANK.test(end))

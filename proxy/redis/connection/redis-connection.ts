@@ -19,6 +19,7 @@ export interface RedisListener {
 
 /** Redis as the parts of the proxy use it. Nothing rejects, and nothing holds up a request. */
 export interface RedisAccess {
+  /** whether Redis answers */
   readonly isUp: boolean
   /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
   read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
@@ -55,13 +56,13 @@ const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
 /** Keeps a connection to Redis up, and tracks whether Redis answers and still holds what was written. */
 export class RedisConnection implements RedisAccess {
+  isUp = false
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
   readonly #listeners = new Set<RedisListener>()
   readonly #marks: RedisMarks
   readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
-  #isUp = false
   /** a reply was late: requests do not ask again until one arrives in time */
   #isSlow = false
   #wasAway = true
@@ -84,18 +85,13 @@ export class RedisConnection implements RedisAccess {
     // a cluster only reports that no node is left; its nodes say why
     client.on('error', ({ message, lastNodeError }: Error & { lastNodeError?: Error }) => {
       this.#fault = lastNodeError ? `${message} (${lastNodeError.message})` : message
-      if (!this.#isUp) this.#tellFault()
+      if (!this.isUp) this.#tellFault()
     })
     client.on('ready', () => {
       this.#hasDatabase = false
       void this.#probe()
     })
     client.on('close', () => this.#down(this.#fault))
-  }
-
-  /** Whether Redis answers. */
-  get isUp(): boolean {
-    return this.#isUp
   }
 
   /** The next connections log in and prove who they are like this; the present one stays. */
@@ -114,16 +110,16 @@ export class RedisConnection implements RedisAccess {
     this.#client.connect().catch(() => {})
     const until = this.#options.now() + longestMilliseconds
     void this.#keepProbing()
-    while (!this.#isUp && this.#options.now() < until) await pause(5)
+    while (!this.isUp && this.#options.now() < until) await pause(5)
     this.#told ??= new Set()
-    if (!this.#isUp) this.#tellFault()
+    if (!this.isUp) this.#tellFault()
   }
 
   async read(
     commands: readonly RedisCommand[],
     onLate?: (replies: RedisReply[]) => void,
   ): Promise<RedisReply[] | undefined> {
-    if (!this.#isUp || this.#isSlow) return undefined
+    if (!this.isUp || this.#isSlow) return undefined
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<undefined>((resolve) => {
       // if this process was busy, the reply may have arrived unread
@@ -220,9 +216,9 @@ export class RedisConnection implements RedisAccess {
 
   #up(): void {
     const { log } = this.#options
-    if (!this.#isUp) {
+    if (!this.isUp) {
       log.info('Redis answers')
-      this.#isUp = true
+      this.isUp = true
       this.#told = new Set()
       // the next outage needs its own reason
       this.#fault = 'the connection was closed'
@@ -246,7 +242,7 @@ export class RedisConnection implements RedisAccess {
   #down(fault: string): void {
     if (this.#client.status !== 'ready') this.#wasAway = true
     this.#fault = fault
-    this.#isUp = false
+    this.isUp = false
     this.#tellFault()
   }
 

@@ -7,7 +7,10 @@ import type { RedisCommand, RedisReply } from './redis-command.ts'
 export async function runCommands(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
   if (!(client instanceof Cluster)) return runPipeline(client, commands)
   // in a cluster, a pipeline goes to one slot: keys with the same hash tag
-  const places = groupBy(commands.keys(), (place) => hashTagOf(commands[place]!.key))
+  const places = groupBy(commands.keys(), (place) => {
+    const { key } = commands[place]!
+    return /\{([^}]+)\}/.exec(key)?.[1] ?? key
+  })
   const replies = new Array<RedisReply>(commands.length)
   await Promise.all(
     [...places.values()].map(async (group) => {
@@ -34,8 +37,4 @@ function toReply(result: [error: Error | null, value: unknown] | undefined): Red
   if (!result) return { error: new Error('no answer') }
   const [error, value] = result
   return error ? { error } : { value }
-}
-
-function hashTagOf(key: string): string {
-  return /\{([^}]+)\}/.exec(key)?.[1] ?? key
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { MirrorMode, ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
-import type { MirrorEntry, MirrorRecord, Reset } from '../codec/mirror-entry.ts'
-import { beginning, idBefore, idBehind } from '../log-ids.ts'
+import type { MirrorEntry, Reset } from '../codec/mirror-entry.ts'
+import { beginning } from '../log-ids.ts'
 import { costOf } from './mirror-changes.ts'
 
 /** How old a belief is: from which generation of the engine, and up to which sequence its reports are in it. */
@@ -29,8 +29,8 @@ export class MirrorPosition {
   readonly #replica: Pick<ReplicaMirror, 'state' | 'adopt' | 'reuse' | 'adoptReuse'>
   readonly #ttlMilliseconds: number
   readonly #wallClock: () => number
-  /** the last entry that was applied */
-  #id = beginning
+  /** of the last entry that was applied */
+  id: string = beginning
   #tag: number | undefined
   #stretches: Stretch[] = []
   #generation = ''
@@ -49,24 +49,9 @@ export class MirrorPosition {
     this.#wallClock = wallClock
   }
 
-  /** The id of the last entry that was applied. */
-  get id(): string {
-    return this.#id
-  }
-
-  /** No entry has been applied. */
-  get isAtBeginning(): boolean {
-    return this.#id === beginning
-  }
-
-  /** The id before `id`. */
-  get idBefore(): string {
-    return idBefore(this.#id)
-  }
-
   /** Whether an entry is the one that was applied last. */
   isAt(id: string, entry: MirrorEntry | undefined): boolean {
-    return id === this.#id && entry?.tag === this.#tag
+    return id === this.id && entry?.tag === this.#tag
   }
 
   /** Whether an entry follows the one that was applied last, so that none is missing. */
@@ -76,14 +61,9 @@ export class MirrorPosition {
 
   /** The log is read again from its beginning. */
   goBack(): void {
-    this.#id = beginning
+    this.id = beginning
     this.#tag = undefined
     this.#stretches = []
-  }
-
-  /** The id for the next entry. */
-  get nextId(): string {
-    return idBehind(this.#id, this.#wallClock())
   }
 
   /** The oldest entry that is to be kept. */
@@ -93,7 +73,7 @@ export class MirrorPosition {
 
   /** An entry was applied, or written. */
   passed(id: string, entry: MirrorEntry | undefined): void {
-    this.#id = id
+    this.id = id
     this.#tag = entry?.tag
     if (entry) this.#keep(id, entry)
   }
@@ -173,7 +153,10 @@ export class MirrorPosition {
   }
 
   #keep(id: string, { at, records }: MirrorEntry): void {
-    const cost = records.reduce((sum, record) => sum + costToKeep(record), 1)
+    const costs = records.map(({ kind, prompt }) => {
+      return Math.max(costOf(kind), Math.ceil((prompt?.length ?? 0) / bytesPerCost))
+    })
+    const cost = costs.reduce((sum, own) => sum + own, 1)
     const last = this.#stretches.at(-1)
     const isRoom = last && last.cost < keptCost / stretches && at - last.since < this.#ttlMilliseconds / stretches
     if (isRoom) Object.assign(last, { until: at, cost: last.cost + cost })
@@ -183,10 +166,6 @@ export class MirrorPosition {
     const isOld = oldest!.until < this.#wallClock() - this.#ttlMilliseconds || all - oldest!.cost > keptCost
     if (isOld && this.#stretches.length > 1) this.#stretches.shift()
   }
-}
-
-function costToKeep({ kind, prompt }: MirrorRecord): number {
-  return Math.max(costOf(kind), Math.ceil((prompt?.length ?? 0) / bytesPerCost))
 }
 
 /** Whether a stamp is later than another. Two proxies may have heard of a generation at different times. */

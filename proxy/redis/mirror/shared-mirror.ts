@@ -3,6 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../http/bounds/event-loop.ts'
 import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
 import { type MirrorEntry, type MirrorRecord, readEntry, writeEntry } from '../codec/mirror-entry.ts'
+import { beginning, idBefore, idBehind } from '../log-ids.ts'
 import { mirrorRedisKeys } from '../redis-keys.ts'
 import { SharedPart, type SharedPartOptions, type StreamEntry } from '../shared-part.ts'
 import { MirrorChanges } from './mirror-changes.ts'
@@ -42,6 +43,8 @@ const entriesPerRead = 32
  * it has.
  */
 export class SharedMirror extends SharedPart<SharedMirrorOptions> {
+  /** whether the mirror in Redis has been loaded */
+  isLoaded = false
   readonly #key: string
   readonly #changes = new MirrorChanges()
   readonly #follower: MirrorFollower
@@ -55,7 +58,6 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   #isReadAnew = false
   #rereading: Rereading | undefined
   #inFlight = 0
-  #isLoaded = false
 
   constructor(options: SharedMirrorOptions) {
     super(options, pollMilliseconds)
@@ -69,11 +71,6 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#changes.size + (this.#position.reset ? 1 : 0)
-  }
-
-  /** Whether the mirror in Redis has been loaded. */
-  get isLoaded(): boolean {
-    return this.#isLoaded
   }
 
   /** Starts to load, follow and write. The engine's reports wait for the first load. */
@@ -91,7 +88,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   protected override failed(error: unknown): number {
-    this.#mustRead = this.#isLoaded ? 'all' : 'anew'
+    this.#mustRead = this.isLoaded ? 'all' : 'anew'
     this.options.onError(error)
     return this.options.faultMilliseconds ?? defaultFaultMilliseconds
   }
@@ -108,7 +105,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Finds out whether the log still has what was read last. Returns false if Redis does not tell. */
   async #check(): Promise<boolean> {
     const position = this.#position
-    const entries = position.isAtBeginning ? [] : await this.readStream(this.#key, position.idBefore, 1)
+    const entries = position.id === beginning ? [] : await this.readStream(this.#key, idBefore(position.id), 1)
     const last = entries?.[0]
     if (entries) this.#mustRead = last && position.isAt(last.id, readOf(last)) ? undefined : 'all'
     return entries !== undefined
@@ -131,7 +128,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     this.#isReadAnew = false
     if (!isRead) this.#mustRead = this.#mustRead === 'anew' ? 'anew' : why
     else await this.#follower.writeAgain(unseen)
-    this.#isLoaded ||= isRead
+    this.isLoaded ||= isRead
     return isRead
   }
 
@@ -160,7 +157,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       if (slices.isOver) await slices.pass()
     }
     // only now has everything up to this entry been applied
-    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.#isLoaded ? 'exact' : 'degraded')
+    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.isLoaded ? 'exact' : 'degraded')
   }
 
   /** Whether the log is to be read from its beginning before an entry can be applied. */
@@ -207,13 +204,14 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   async #writeEntry(): Promise<boolean> {
     const position = this.#position
     // the first entry of a log says nothing: two proxies may write one
-    const isFirst = position.isAtBeginning
+    const isFirst = position.id === beginning
     const anew = isFirst ? undefined : position.reset
     // what is believed since a reset can be told only behind it
     const records = isFirst || anew ? [] : this.#changes.take(this.options.replicaMirror)
     const isWhole = !isFirst && !anew && this.#changes.size === 0
     const entry: MirrorEntry = { ...position.head, ...(isFirst && nothing), anew, isWhole, records }
-    const id = position.nextId
+    const before = position.id
+    const id = idBehind(before, this.options.wallClock())
     if (anew) position.reset = undefined
     this.#inFlight = records.length + (anew ? 1 : 0)
     const trim = ['MINID', '~', position.oldestId]
@@ -225,7 +223,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       throw fault
     })
     if (appended === 'overtaken' || appended === 'unknown') this.#giveBack(entry, appended === 'unknown')
-    if (appended === 'overtaken') return this.#goOn()
+    // what others have written meanwhile: there is something, or Redis does not answer
+    if (appended === 'overtaken') return (await this.#follow()) && position.id !== before
     if (appended === 'unknown' || appended === 'refused') return false
     if (isFirst) return this.#follow()
     // Redis has lost what was before
@@ -233,12 +232,6 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     position.passed(id, entry)
     position.wrote(entry)
     return true
-  }
-
-  /** Reads what others have written meanwhile. Returns whether there is something. */
-  async #goOn(): Promise<boolean> {
-    const { id } = this.#position
-    return (await this.#follow()) && this.#position.id !== id
   }
 
   #giveBack({ anew, records }: MirrorEntry, mayBeWritten = true): void {

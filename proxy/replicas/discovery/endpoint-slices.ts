@@ -117,7 +117,7 @@ function placesOf(slices: readonly Json[], port: string): EnginePlace[] {
   const places = new Map<string, EnginePlace>()
   const families = slices.toSorted((a, b) => (String(a.addressType) < String(b.addressType) ? -1 : 1))
   for (const slice of families) {
-    const own = port || portOf(slice)
+    const own = port || String(objectsIn(slice.ports).find((one) => typeof one.port === 'number')?.port ?? '')
     for (const endpoint of objectsIn(slice.endpoints)) {
       const place = isReady(endpoint) ? placeOf(endpoint, slice.addressType === 'IPv6', own) : undefined
       const pod = place?.name ?? place?.host
@@ -133,10 +133,6 @@ function placeOf({ addresses, targetRef }: Json, isIPv6: boolean, port: string):
   if (typeof address !== 'string') return undefined
   const name = isObject(targetRef) && typeof targetRef.name === 'string' ? targetRef.name : undefined
   return { host: isIPv6 ? `[${address}]` : address, port, name }
-}
-
-function portOf({ ports }: Json): string {
-  return String(objectsIn(ports).find(({ port }) => typeof port === 'number')?.port ?? '')
 }
 
 function objectsIn(list: unknown): Json[] {

@@ -120,16 +120,13 @@ export class EngineDiscovery {
     known.names = names
   }
 
-  #enginesOf(found: FoundEngine): FoundEngine[] {
-    const { places = [], names } = this.#resolved.get(keyOf(found)) ?? {}
-    return toEngines(found, places, names)
-  }
-
   #tell(): Promise<void> {
     const taken = new Set<string>()
-    const all = this.#wanted.flatMap((found) =>
-      found.engine.discover === undefined ? [found] : this.#enginesOf(found),
-    )
+    const all = this.#wanted.flatMap((found) => {
+      if (found.engine.discover === undefined) return [found]
+      const { places = [], names } = this.#resolved.get(keyOf(found)) ?? {}
+      return toEngines(found, places, names)
+    })
     // of two engines of one name the first counts, always
     const own = all.filter(({ engine: { id } }) => !taken.has(id) && taken.add(id))
     // none yet behind any of the names: those before stay, rather than nobody being there

@@ -26,12 +26,6 @@ export function inClusterAccess(env: NodeJS.ProcessEnv = process.env): Kubernete
   return { url: `https://${named}:${port}`, folder: '/var/run/secrets/kubernetes.io/serviceaccount' }
 }
 
-/** A list, and the version from which its changes can be watched. */
-interface KubernetesList {
-  readonly items: readonly Json[]
-  readonly version: string
-}
-
 /** What a watch says: an object that was `ADDED`, `MODIFIED` or `DELETED`. */
 interface KubernetesChange {
   readonly type: string
@@ -54,8 +48,11 @@ export class KubernetesApi {
     return (await readFile(join(this.#access.folder, 'namespace'), 'utf8')).trim()
   }
 
-  /** Lists what a path has. Throws if the API refuses, or does not answer in time. */
-  async list(path: string, signal: AbortSignal): Promise<KubernetesList> {
+  /**
+   * Lists what a path has, and from which version its changes can be watched. Throws if the API refuses, or does not
+   * answer in time.
+   */
+  async list(path: string, signal: AbortSignal): Promise<{ items: readonly Json[]; version: string }> {
     const late = AbortSignal.timeout(this.#listMilliseconds)
     try {
       return await this.#get(path, AbortSignal.any([signal, late]), async (body) => {

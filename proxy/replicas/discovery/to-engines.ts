@@ -15,7 +15,7 @@ export function namePlaces(places: readonly EnginePlace[], given: PlaceNames = n
   const named = [...each].map(
     ([key, place]) => [key, kept.get(key) ?? namesOf(place).find((name) => !taken.has(name))!] as const,
   )
-  return new Map(named.toSorted(byName))
+  return new Map(named.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** What places are called, by host and port. */
@@ -55,8 +55,4 @@ function namesOf({ host, port, name }: EnginePlace): string[] {
   const labels = own === host && !isIP(own) ? own.split('.') : [own]
   const names = labels.map((_, i) => labels.slice(0, i + 1).join('.'))
   return [...names, ...names.map((label) => `${label}-${port}`), `${own}_${port}`]
-}
-
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1
 }

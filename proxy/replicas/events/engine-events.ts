@@ -23,12 +23,10 @@ interface EngineEventsOptions {
   /** Logs problems with the events. */
   readonly warn: Warn
   readonly onGap: () => void
-  /** how long a request's events may still arrive after its end */
-  readonly settleMilliseconds?: number
-  readonly checkMilliseconds?: number
 }
 
-const defaultSettleMilliseconds = 300
+/** How long a request's events may still arrive after its end. */
+const settleMilliseconds = 300
 const sweepMilliseconds = 100
 const lossTexts: Readonly<Record<LossReason, string>> = {
   restarted: 'the engine was restarted',
@@ -81,7 +79,6 @@ export class EngineEvents implements FollowedEvents {
     this.#subscriber = new EventSubscriber({
       eventsUrl: options.eventsUrl,
       replayUrl: options.replayUrl,
-      ...(options.checkMilliseconds === undefined ? {} : { checkMilliseconds: options.checkMilliseconds }),
       onBatch: (batch) => this.#take(batch),
       onLost: (reason) => {
         this.#generation = randomUUID()
@@ -90,7 +87,11 @@ export class EngineEvents implements FollowedEvents {
         this.#reuses = false
         this.#clear()
       },
-      onFault: (error) => this.#warnings.warn(toDetails(error), 'a message of the engine was not understood'),
+      onFault: (error) => {
+        // the stack matters for a fault of our own, but not for an unreadable message
+        const details = error instanceof KvEventError ? { fault: error.message } : { error }
+        this.#warnings.warn(details, 'a message of the engine was not understood')
+      },
     })
     this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
     this.#timer.unref()
@@ -101,7 +102,7 @@ export class EngineEvents implements FollowedEvents {
   }
 
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
-    const moment = this.#cache.mark()
+    const moment = this.#cache.blocks.mark()
     requests.forEach((request, i) => {
       this.#tied.untie(request)
       this.#sent.set(request, { prompt: prompts[i]!, moment, tokens: undefined, endedAt: undefined })
@@ -123,7 +124,7 @@ export class EngineEvents implements FollowedEvents {
     const { blockSize } = this.#cache
     // the last token is always computed
     const names = this.#namesOf(tokens).slice(0, Math.max(0, Math.ceil(tokens.tokens.length / blockSize) - 1))
-    const device = this.#cache.countHeld(names, moment)
+    const device = this.#cache.blocks.countHeld(names, moment)
     const { host, remote } = this.#cache.countBeside(names, device, moment)
     return { device: device * blockSize, host: host * blockSize, remote: remote * blockSize }
   }
@@ -175,22 +176,21 @@ export class EngineEvents implements FollowedEvents {
   }
 
   #sweep(): void {
-    const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
+    const { now, mirror, onGap } = this.#options
     const before = now() - settleMilliseconds
     for (const [request, { tokens, endedAt }] of this.#sent) {
       if (endedAt === undefined || endedAt > before || tokens === undefined) continue
       this.#sent.delete(request)
       this.#settle(request, tokens)
     }
-    const { gaps } = this.#subscriber
+    const { gaps, last: sequence = 0 } = this.#subscriber.order
     for (; this.#gaps < gaps; this.#gaps++) onGap()
-    const { sequence = 0 } = this.#subscriber
     this.#warnings.flush()
     mirror.setState({ mode: this.#mode, generation: this.#generation, sequence })
   }
 
   get #mode(): MirrorMode {
-    const { state } = this.#subscriber
+    const { state } = this.#subscriber.order
     if (state === 'silent') return 'fallback'
     return state === 'whole' && !this.#isBlind ? 'exact' : 'degraded'
   }
@@ -199,7 +199,7 @@ export class EngineEvents implements FollowedEvents {
   #settle(request: RequestId, tokens: AskedPrompt | null): void {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
-    const held = this.#cache.countKept(names)
+    const held = this.#cache.blocks.countKept(names)
     const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
@@ -210,13 +210,8 @@ export class EngineEvents implements FollowedEvents {
     if (!tokens || isHidden) return
     if (held > 0) this.#tied.tie(request, names[held - 1]!)
     // if earlier events are unknown, the engine may hold blocks that we never heard of
-    if (this.#subscriber.state !== 'whole' && held < names.length) return
+    if (this.#subscriber.order.state !== 'whole' && held < names.length) return
     const cachedTokens = held * this.#cache.blockSize
     mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
   }
-}
-
-/** The stack matters for a fault of our own, but not for an unreadable message. */
-function toDetails(error: unknown): Readonly<Record<string, unknown>> {
-  return error instanceof KvEventError ? { fault: error.message } : { error }
 }

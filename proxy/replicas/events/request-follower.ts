@@ -18,12 +18,13 @@ const askedBytes = 1024 * 1024
 export class RequestFollower {
   /** whether its tokens are requested from the engine, so that more is known soon */
   readonly isAsked: boolean
+  /** the engine's answer about its tokens; undefined if the engine has not been asked */
+  asked: Promise<readonly AskedPrompt[] | undefined> | undefined
   readonly #isFollowed: boolean
   readonly #replica: Replica
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
   #prompts: readonly SentPrompt[] = []
-  #asked: Promise<readonly AskedPrompt[] | undefined> | undefined
   #isKnown = false
 
   constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[], bytes = 0) {
@@ -44,15 +45,9 @@ export class RequestFollower {
     const { cache, tokens } = this.#replica
     this.#prompts = prompts
     cache.began(this.#ids, prompts)
-    const asked = this.isAsked ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
-    if (this.isAsked) this.#asked = asked
-    void asked.then(this.#learn, () => this.#learn(undefined))
+    if (this.isAsked) this.asked = tokens!.tokensOf({ api: this.#api, path, headers, body })
+    void Promise.resolve(this.asked).then(this.#learn)
     return request
-  }
-
-  /** The engine's answer about its tokens; undefined if the engine has not been asked. */
-  get asked(): Promise<readonly AskedPrompt[] | undefined> | undefined {
-    return this.#asked
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 
 /** Called when fewer of a request's blocks can be served than before. */
 type CutListener = (request: RequestId, keptBlocks: number) => void
@@ -66,8 +67,6 @@ export class TiedRequests {
 
   #rest(request: RequestId, block: BlockName): void {
     this.#places.set(request, block)
-    const requests = this.#resting.get(block)
-    if (requests) requests.add(request)
-    else this.#resting.set(block, new Set([request]))
+    getOrMake(this.#resting, block, () => new Set<RequestId>()).add(request)
   }
 }

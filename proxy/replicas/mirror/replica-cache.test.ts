@@ -31,7 +31,7 @@ beforeEach(() => {
     blockSize: 16,
     close: async () => {},
   }
-  cache.followBy(events)
+  cache.events = events
   cache.sent(a, prompt)
   cache.began([a], [prompt])
   cache.learned([a], asked, 16)

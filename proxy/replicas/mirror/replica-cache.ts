@@ -31,6 +31,8 @@ export class ReplicaCache {
   readonly mirror: CacheMirror
   /** only for requests whose tokens were requested from the engine */
   readonly tokens: TokenMirror
+  /** the engine's own events, once they are followed */
+  events: FollowedEvents | undefined
   readonly #reports: Pick<ReportState, 'modeAt' | 'isByCallbacks'>
   readonly #now: () => number
   readonly #running = new RunningRequests()
@@ -38,7 +40,6 @@ export class ReplicaCache {
   readonly #assumed: AssumedBelief
   /** requests that ended before the engine answered, and when, oldest first: its reports will show what it had begun */
   readonly #doubted = new Map<RequestId, number>()
-  #events: FollowedEvents | undefined
   /** when belief is next compared with an answer */
   #nextCut = 0
   #known: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
@@ -54,16 +55,6 @@ export class ReplicaCache {
     this.#assumed = new AssumedBelief(mirror, (cut) => this.#cut(cut))
     this.#reports = reports
     this.#now = now
-  }
-
-  /** The engine's own events, if it publishes them. */
-  get events(): FollowedEvents | undefined {
-    return this.#events
-  }
-
-  /** Uses the engine's own events from now on. */
-  followBy(events: FollowedEvents): void {
-    this.#events = events
   }
 
   /** Runs time-based updates. `known`: what is currently known about the engine's cache. */
@@ -95,7 +86,7 @@ export class ReplicaCache {
 
   /** Requests have left the queue and go to the engine now; their tokens are learned soon. */
   began(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
-    this.#events?.sent(requests, prompts)
+    this.events?.sent(requests, prompts)
     for (const [i, request] of requests.entries()) this.tokens.send(request, prompts[i]!.prefixes)
   }
 
@@ -106,14 +97,14 @@ export class ReplicaCache {
     pageTokens: number | undefined,
   ): void {
     for (const [i, request] of requests.entries()) this.tokens.learn(request, prompts?.[i], pageTokens)
-    this.#events?.learn(requests, prompts)
+    this.events?.learn(requests, prompts)
   }
 
   /** Predicted tokens of a running request that the engine had cached when it was sent; undefined if unknown. */
   predict(request: RequestId): HeldTokens | undefined {
     const device = this.tokens.predict(request)
     if (device === undefined) return undefined
-    const held = this.#events?.countHeld(request)
+    const held = this.events?.countHeld(request)
     // of what was sent lately, the events may not have told yet
     return held && held.device + held.host + held.remote >= device ? held : { ...nothingHeld, device }
   }
@@ -153,16 +144,16 @@ export class ReplicaCache {
       this.mirror.apply({ type: 'failed', request })
       this.tokens.forget(request)
     }
-    this.#events?.failed(requests)
+    this.events?.failed(requests)
   }
 
   /** Requests have ended, successfully or not. Those that failed were passed to `failed` before. */
   ended(requests: readonly RequestId[]): void {
     for (const request of requests) {
-      this.#running.end(request)
+      this.#running.delete(request)
       this.tokens.end(request)
     }
-    this.#events?.ended(requests)
+    this.events?.ended(requests)
   }
 
   /** The engine uses its own name for a request in its reports. */
@@ -178,7 +169,7 @@ export class ReplicaCache {
 
   /** Tokens of a request that the engine recomputed; undefined if it has not said so, or the request has ended. */
   recomputedOf(request: RequestId): number | undefined {
-    return this.#running.recomputedOf(request)
+    return this.#running.get(request)?.recomputedTokens
   }
 
   /**
@@ -193,7 +184,8 @@ export class ReplicaCache {
     checkpoints?: readonly Checkpoint[],
   ): void {
     const request = this.#names.resolve(name)
-    if (recomputedTokens !== undefined) this.#running.recomputed(request, recomputedTokens)
+    const running = this.#running.get(request)
+    if (running) running.recomputedTokens = recomputedTokens ?? running.recomputedTokens
     this.#keepForStrangers(request, cachedTokens)
     this.#hold(type, request, cachedTokens, checkpoints)
   }
@@ -233,7 +225,7 @@ export class ReplicaCache {
   /** The engine was cleared. Requests that have not ended still count as cached, as if they had just been sent. */
   cleared(): void {
     this.#empty(false)
-    for (const [request, prompt] of this.#running.all()) this.resent(request, prompt)
+    for (const [request, { prompt }] of this.#running) this.resent(request, prompt)
   }
 
   /** Nothing counts as cached any more, and the demand history is forgotten. */
@@ -264,7 +256,7 @@ export class ReplicaCache {
   }
 
   #resize(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
-    const pageTokens = this.#events?.blockSize || this.#known.pageTokens
+    const pageTokens = this.events?.blockSize || this.#known.pageTokens
     this.mirror.apply({ type, request, cachedTokens, pageTokens })
   }
 

@@ -26,6 +26,17 @@ export type Loss = 'first' | 'restarted' | 'cleared'
  * one after the other, each in slices between which requests are served.
  */
 export class ReplicaMirror {
+  /** what the engine says of checkpoints, also where no border can be set; undefined: it keeps none */
+  kept: Snapshot['checkpoints']
+  /** how the engine reuses KV at any position; undefined if it has not said that it does */
+  reuse: KnownReuse | undefined
+  /** the number of applied events of each type */
+  readonly applied: Record<EngineEvent['type'] | 'snapshot', number> = {
+    stored: 0,
+    evicted: 0,
+    cleared: 0,
+    snapshot: 0,
+  }
   readonly replica: ReplicaId
   readonly cache: ReplicaCache
   readonly #onLost: (loss: Loss) => void
@@ -33,9 +44,6 @@ export class ReplicaMirror {
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
-  #reuse: KnownReuse | undefined
-  #checkpoints: Snapshot['checkpoints']
-  readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
   constructor(
@@ -58,25 +66,10 @@ export class ReplicaMirror {
     return this.cache.tokens
   }
 
-  /** The number of applied events of each type. */
-  get applied(): Readonly<Record<EngineEvent['type'] | 'snapshot', number>> {
-    return this.#applied
-  }
-
-  /** How the engine reuses KV at any position; undefined if it has not said that it does. */
-  get reuse(): KnownReuse | undefined {
-    return this.#reuse
-  }
-
   /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
   get checkpoints(): CheckpointReport | undefined {
-    const told = this.#checkpoints
+    const told = this.kept
     return told && 'key' in told ? told : undefined
-  }
-
-  /** What the engine says of checkpoints, also where no border can be set; undefined: it keeps none. */
-  get kept(): Snapshot['checkpoints'] {
-    return this.#checkpoints
   }
 
   /** The state of the protocol. */
@@ -99,14 +92,20 @@ export class ReplicaMirror {
     return this.#inTurn(async () => this.#replace(await read))
   }
 
-  /** Takes a single event outside the protocol's sequence. */
-  takeEvent(event: EngineEvent): void {
-    this.#apply(event)
+  /** Takes a single event, whatever its place in the protocol's sequence. */
+  takeEvent({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
+    this.applied[type] += 1
+    if (type === 'cleared') {
+      this.#lose()
+      return
+    }
+    const recomputed = type === 'stored' ? recomputed_tokens : undefined
+    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed, checkpoints)
   }
 
   /** Takes what was derived from the engine's own events, which replace callbacks. */
   report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
-    if (event.type !== 'used') this.#applied[event.type] += 1
+    if (event.type !== 'used') this.applied[event.type] += 1
     if (event.type === 'cleared') this.#lose()
     else this.cache.gathered(event)
   }
@@ -123,7 +122,7 @@ export class ReplicaMirror {
 
   /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
   adoptReuse(reuse: AnyPositionReuse | null | undefined): void {
-    this.#reuse = reuse ? knownOf(reuse) : undefined
+    this.reuse = reuse ? knownOf(reuse) : undefined
   }
 
   /** Delays further reports until a promise settles. */
@@ -140,7 +139,7 @@ export class ReplicaMirror {
   async #takeBatch(batch: EventBatch): Promise<Acknowledgement> {
     const refusal = this.#reports.refuse(batch)
     if (refusal) return refusal
-    await inSlices(batch.events, (event) => this.#apply(event))
+    await inSlices(batch.events, (event) => this.takeEvent(event))
     return this.#reports.took(batch.sequence)
   }
 
@@ -151,21 +150,11 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.#checkpoints = checkpoints
+    this.kept = checkpoints
     this.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
-    this.#applied.snapshot += 1
+    this.applied.snapshot += 1
     return this.#reports.took(sequence)
-  }
-
-  #apply({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
-    this.#applied[type] += 1
-    if (type === 'cleared') {
-      this.#lose()
-      return
-    }
-    const recomputed = type === 'stored' ? recomputed_tokens : undefined
-    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed, checkpoints)
   }
 
   #lose(): void {

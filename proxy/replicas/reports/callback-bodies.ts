@@ -11,8 +11,7 @@ export interface EngineEvent {
   readonly type: 'stored' | 'evicted' | 'cleared'
   readonly request_id?: string
   readonly cached_tokens?: number
-  /** tokens of a request reused at another position: unchanged, and recomputed */
-  readonly reused_tokens?: number
+  /** tokens of a request that were found at another position, and recomputed */
   readonly recomputed_tokens?: number
   /** the only lengths of a request that others find, if layers with windows or states keep no others */
   readonly checkpoints?: readonly Checkpoint[]

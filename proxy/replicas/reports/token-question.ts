@@ -11,16 +11,10 @@ export interface SentBody {
   readonly body: Buffer
 }
 
-/** One question to an engine for the tokens of a request's prompts. */
-interface SentQuestion {
-  readonly path: string
-  readonly body: string
-}
-
 /** The possible questions about a request, and how to file their answer. */
 export interface TokenQuestions {
   /** the most reliable first; the others are for engines that do not serve it */
-  readonly ways: readonly SentQuestion[]
+  readonly ways: readonly { readonly path: string; readonly body: string }[]
   /** equal for requests with equal prompts */
   readonly key: string
   readonly salt: string | undefined

@@ -25,8 +25,8 @@ test('words are known once they were noted, and forgotten when they may no longe
   const words = new BlockWords()
   const text = 'The harbour lies in the east.\nShips come daily.'
   words.note([{ found: contextOf(text) }], [text])
-  expect(words.of('id' as BlockId)).toBe('The harbour lies in the east. Ships come daily.')
-  expect(words.of('other' as BlockId)).toBeUndefined()
+  expect(words.get('id' as BlockId)).toBe('The harbour lies in the east. Ships come daily.')
+  expect(words.get('other' as BlockId)).toBeUndefined()
   words.clear()
-  expect(words.of('id' as BlockId)).toBeUndefined()
+  expect(words.get('id' as BlockId)).toBeUndefined()
 })

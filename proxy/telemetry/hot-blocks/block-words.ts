@@ -9,24 +9,17 @@ const longest = 56
 const lookedAt = 4 * longest
 
 /** The first words of blocks, by which people recognise them. Holds user text, so it is filled only if allowed. */
-export class BlockWords {
-  readonly #words = new LRUCache<BlockId, string>({ max: mostBlocks })
+export class BlockWords extends LRUCache<BlockId, string> {
+  constructor() {
+    super({ max: mostBlocks })
+  }
 
   /** Notes the words of the blocks in contexts. `texts`: the texts in which these blocks were found. */
   note(contexts: readonly Pick<ReusedContext, 'found'>[], texts: readonly string[]): void {
     for (const { found } of contexts) {
       const words = wordsOf(found, texts)
-      for (const [i, block] of found.blocks.entries()) this.#words.set(block, words[i]!)
+      for (const [i, block] of found.blocks.entries()) this.set(block, words[i]!)
     }
-  }
-
-  /** Returns the words of a block; undefined if unknown. */
-  of(block: BlockId): string | undefined {
-    return this.#words.get(block)
-  }
-
-  clear(): void {
-    this.#words.clear()
   }
 }
 

@@ -3,12 +3,6 @@ import type { Ordering, OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { contextDistance, firstPlaces } from './context-distance.ts'
 
-/** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
-interface ContextMatch {
-  readonly node: ContextNode
-  readonly prefix: Context
-}
-
 /**
  * The context index (ContextPilot §4): a tree of the contexts that an engine holds. Every virtual node is a prefix with
  * which contexts were sent. Synchronous and deterministic: equal histories give equal trees. Sizes of blocks are ignored.
@@ -41,9 +35,9 @@ export class ContextIndex implements OrderingIndex {
    * Context search (Algorithm 1): descends to the nearest child (Equation 1; the first of equals) that shares a block
    * with the context, until it reaches a leaf or no child shares more than its parent does ("when all children are
    * equidistant, indicating the longest shared prefix", §4.2). As in line 3, the child may be only partly in the
-   * context.
+   * context. Returns where the context belongs, and the blocks it shares with that node, in the node's order.
    */
-  search(context: Context): ContextMatch {
+  search(context: Context): { node: ContextNode; prefix: Context } {
     let node = this.root
     for (;;) {
       const child = nearestChild(node, context)
@@ -94,7 +88,8 @@ export class ContextIndex implements OrderingIndex {
   }
 
   #place(context: Context, node: ContextNode): ContextNode {
-    if (node.requests > 0 && equalContexts(node.blocks, context)) return node
+    const isSame = node.blocks.length === context.length && node.blocks.every((block, i) => block === context[i])
+    if (node.requests > 0 && isSame) return node
     const leaf = new ContextNode(context)
     const { parent } = node
     // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
@@ -144,10 +139,6 @@ function nearestChild(node: ContextNode, context: Context): ContextNode | undefi
     least = distance
   }
   return nearest
-}
-
-function equalContexts(a: Context, b: Context): boolean {
-  return a.length === b.length && a.every((block, i) => block === b[i])
 }
 
 function commonPrefix(a: Context, b: Context): Context {

@@ -34,7 +34,11 @@ export const policies: Readonly<Record<OrderingName, Policy>> = {
   },
   reprise: {
     online: () => new IndexPolicy(() => new PrefixOrdering()),
-    offline: (requests) => planTenants(requests, planByReprise),
+    // merges the contexts that share most first, and runs the tree of merges depth first
+    offline: (requests) =>
+      planTenants(requests, (own) =>
+        planContexts(own).map((planned) => ({ ...planned, request: own[planned.request]! })),
+      ),
   },
 }
 
@@ -107,11 +111,6 @@ export function planTenants(requests: readonly ReplayRequest[], plan: PlanBatch)
     }
   }
   return planned
-}
-
-/** Our offline mode: merges the contexts that share most first, and runs the tree of merges depth first. */
-function planByReprise(requests: readonly ReplayRequest[]): PlannedRequest[] {
-  return planContexts(requests).map((planned) => ({ ...planned, request: requests[planned.request]! }))
 }
 
 /**

@@ -13,13 +13,6 @@ const tokenIds = 2 ** 32
 /** Prompts are laid out token by token, so the largest takes 256 MB. */
 const mostPromptTokens = 2 ** 26
 
-/** A prompt in parts: in front of its list, at each place of the list, and behind it. */
-interface PromptParts {
-  readonly front: readonly Part[]
-  readonly places: readonly (readonly Part[])[]
-  readonly rest: readonly Part[]
-}
-
 /**
  * The prompts of a trace as made-up token ids. The system prompt, every part of a block and every question have their
  * own ranges of ids, so ids are equal exactly if the texts are.
@@ -75,7 +68,8 @@ export class PromptLayout {
     return beyond === -1 ? places.length : beyond
   }
 
-  #layOut(request: ReplayRequest, order?: readonly number[]): PromptParts {
+  /** Returns a prompt in parts: in front of its list, at each place of the list, and behind it. */
+  #layOut(request: ReplayRequest, order?: readonly number[]): Record<'front' | 'rest', Part[]> & { places: Part[][] } {
     const { systemTokens, questionTokens } = this.#frame
     const { around } = request.trace
     const divide = (blocks: readonly TraceBlock[]): Part[] => blocks.flatMap((block) => this.#divided.of(block))

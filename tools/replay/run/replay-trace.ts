@@ -38,7 +38,8 @@ export function replayTrace(
   settings: ReplaySettings,
   onServed?: () => void,
 ): ReplayRun {
-  const { name, online, offline } = typeof policy === 'string' ? toPolicy(policy) : policy
+  const { name, online, offline } =
+    typeof policy === 'string' ? { ...policies[policy], name: policy, online: policies[policy].online() } : policy
   const isOffline = settings.mode === 'offline'
   const cache = new TreeCache(settings.capacityTokens, settings.pageTokens)
   const layout = new PromptLayout(requests, settings)
@@ -61,10 +62,6 @@ export function replayTrace(
   const microseconds = isOffline ? runPlan(name, requests, offline!, serve) : runArrivals(requests, online!, serve)
   const seconds = microsecondsSince(begin) / 1e6
   return { policy: name, sent: [...sent.values()], cachedTokens, promptTokens, microseconds, seconds }
-}
-
-function toPolicy(name: OrderingName): RivalPolicy {
-  return { name, online: policies[name].online(), offline: policies[name].offline }
 }
 
 /** Throws a `ConfigError` unless the order sends each block exactly once. */

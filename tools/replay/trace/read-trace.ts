@@ -11,7 +11,7 @@ interface ReadOptions {
   /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
   /** Called at most once, with a description of what was left out. By default, it is printed to standard error. */
-  readonly warn?: (message: string) => void
+  readonly warn?: (message: string) => unknown
 }
 
 /**
@@ -19,7 +19,7 @@ interface ReadOptions {
  * damaged parts of gzipped files are left out with the requests that need them, and a warning says so.
  */
 export async function readTrace(path: string, options: ReadOptions = {}): Promise<Trace> {
-  const { warn = warnOnStderr, unknownSizes = false } = options
+  const { warn = (message) => process.stderr.write(`warning: ${message}\n`), unknownSizes = false } = options
   const found = findTrace(path)
   const name = basename(dirname(resolve(found.requests)))
   const requests = await readJsonLines(found.requests)
@@ -43,10 +43,6 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   // one line says how much is left out of both files, and how many requests for lack of their blocks
   if (losses.length > 0) warn(losses.join('; ') + further)
   return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
-}
-
-function warnOnStderr(message: string): void {
-  process.stderr.write(`warning: ${message}\n`)
 }
 
 /** The file beside a recorded trace that describes the engine. */

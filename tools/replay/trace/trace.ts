@@ -97,9 +97,12 @@ export class TraceBlock {
     this.#tokens = content.tokens
   }
 
-  /** Number of tokens. Those of a text are counted on first use because not every reader of a trace needs it. */
+  /** Number of tokens. Those of a text (o200k_base, names of special tokens as ordinary text) are counted on first use. */
   get tokens(): number {
-    this.#tokens ??= countTokens(this.text!)
+    if (this.#tokens === undefined) {
+      encoding ??= get_encoding('o200k_base')
+      this.#tokens = encoding.encode_ordinary(this.text!).length
+    }
     return this.#tokens
   }
 }
@@ -107,10 +110,4 @@ export class TraceBlock {
 /** Returns the identity of a block in the index. */
 export function keyOf(id: string | number): BlockId {
   return JSON.stringify(id) as BlockId
-}
-
-/** Returns the number of o200k_base tokens of a text; names of special tokens count as ordinary text. */
-function countTokens(text: string): number {
-  encoding ??= get_encoding('o200k_base')
-  return encoding.encode_ordinary(text).length
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWish } from './prompt-reader.ts'
+import { readWish } from './read-wish.ts'
 
 test.each([
   ['off', 'off'],
