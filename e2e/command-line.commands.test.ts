@@ -63,6 +63,25 @@ test('serve lets a stream end after SIGTERM, refuses new requests meanwhile, and
   await engine.close()
 })
 
+// the signal is delivered within the call: what handles it has to be there before the line is written
+const endsItselfOnceItListens = `
+  const { write } = process.stdout
+  process.stdout.write = function (...line) {
+    const isOut = write.apply(this, line)
+    process.kill(process.pid, 'SIGTERM')
+    return isOut
+  }`
+
+test.each([[['serve', '--emulate', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
+  'who reads that it listens may end it at once: %j',
+  (command) => {
+    const preloaded = `--import=data:text/javascript,${encodeURIComponent(endsItselfOnceItListens)}`
+    const { status, stdout } = runReprise([...command, ...free], { env: { NODE_OPTIONS: preloaded } })
+    expect(stdout).toMatch(/^\{"event":"listening",.*\}\n$/)
+    expect(status).toBe(0)
+  },
+)
+
 test('emulate serves alone', async () => {
   const { listening } = await start('emulate', ...free, '--kind', 'sglang', '--capacity-tokens', 'unlimited')
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))

@@ -140,11 +140,11 @@ async function serve(flags: ServeFlags): Promise<void> {
   const log = proxy.log.child({ version: readVersion() })
   onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
   watchFiles(live.secretFiles, () => live.reload(log, (config) => proxy.reload(config, true), 'secrets'))
-  announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),
     (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
   )
+  announce({ url: proxy.url, admin_url: proxy.adminUrl })
   await proxy.opened
   if (live.config.mode !== 'off') {
     const { warmUp } = await import('#proxy/request/warm-up.ts')
@@ -179,10 +179,11 @@ async function emulate({ listen, callback, reader, ...options }: EmulateFlags): 
   }).catch((error: Error) => {
     throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}: choose another address.`)
   })
-  announce({ url: emulator.url })
   stopOnSignals(() => emulator.close())
+  announce({ url: emulator.url })
 }
 
+/** Who reads this may send a signal at once. */
 function announce(addresses: Record<string, string>): void {
   process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`)
 }
