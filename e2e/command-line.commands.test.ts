@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -152,6 +153,35 @@ test('a key is read from the standard input, and only its hash is printed', () =
     const refused = runReprise(['hash-key'], { input })
     expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) })
   }
+})
+
+test
+  .runIf(existsSync('/dev/full'))
+  .each([
+    [['config-schema']],
+    [['hash-key']],
+    [['emulate', ...free]],
+    [['doctor', '--prompt', join(import.meta.dirname, 'fixtures', 'haystack-plain.json')]],
+  ])('an output that cannot be written ends with 1 and one line: %j', (args) => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = runReprise(args, { input: 'sk-secret\n', stdout: full })
+  closeSync(full)
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^error: cannot write to the standard output: ENOSPC.*\n$/),
+  })
+})
+
+test
+  .runIf(existsSync('/proc/self/mem'))
+  .each([
+    [['chunks', 'add', '/proc/self/mem']],
+    [['batch', '/proc/self/mem', '--engine', 'http://127.0.0.1:9', '--out', join(tmpdir(), 'unwritten.jsonl')]],
+  ])('a file that fails while it is read ends with 1 and one line: %j', (args) => {
+  const { status, stderr } = runReprise(args)
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/(^|\n)error: EIO: [^\n]*\n$/)
+  expect(stderr).not.toContain('    at ')
 })
 
 test('the schema of the configuration is printed as it is published', () => {

@@ -6,7 +6,7 @@ import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addChunksCommand } from '#proxy/admin/chunks/command.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
-import { ConfigError } from '#proxy/common/errors.ts'
+import { ConfigError, isSystemError } from '#proxy/common/errors.ts'
 import { logWritten } from '#proxy/common/log.ts'
 import { readVersion } from '#proxy/common/read-version.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
@@ -106,13 +106,19 @@ addTemplatesCommand(program)
 addCompareCommand(program)
 addBatchCommand(program)
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // a reader that closes the pipe early (`| head`) is not an error
+  if (error.code === 'EPIPE') process.exit()
+  endUnheard(error)
+})
+
 try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError)) throw error
+  if (!(error instanceof ConfigError || isSystemError(error))) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
-  process.exit(error.exitCode)
+  process.exit(error instanceof ConfigError ? error.exitCode : 1)
 }
 
 /** Drops `--help` after an unknown command: without it, commander suggests which command was meant. */
@@ -185,7 +191,15 @@ async function emulate({ listen, callback, reader, ...options }: EmulateFlags): 
 
 /** Who reads this may send a signal at once. */
 function announce(addresses: Record<string, string>): void {
-  process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`)
+  process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`, (error) => {
+    if (error) endUnheard(error)
+  })
+}
+
+/** Ends a command that nobody hears. */
+function endUnheard({ message }: Error): never {
+  process.stderr.write(`error: cannot write to the standard output: ${message}\n`)
+  process.exit(1)
 }
 
 /** The first signal lets requests in flight finish; the second exits at once. */
