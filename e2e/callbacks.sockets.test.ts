@@ -157,7 +157,10 @@ describe('the callback protocol', () => {
 
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {
     expect((await post('/v1/replicas/other/events', { generation: 'g', sequence: 0, events: [] })).status).toBe(404)
-    expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
+    const tooLarge = await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))
+    expect(tooLarge.status).toBe(413)
+    // no setting changes that
+    expect(await tooLarge.text()).not.toContain('limits.body_bytes')
   })
 
   test.each([

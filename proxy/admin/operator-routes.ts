@@ -20,7 +20,7 @@ export const fresh = { 'cache-control': 'no-store' }
 
 /** Reads a request's body as JSON. Throws `body_too_large` and `invalid_body`. */
 export async function readJson({ env }: AdminContext, limit: number): Promise<unknown> {
-  return parseJson((await readBody(env.incoming, { limit })).toString())
+  return parseJson((await readBody(env.incoming, { limit, isFixed: true })).toString())
 }
 
 /** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */

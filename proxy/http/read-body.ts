@@ -22,6 +22,8 @@ const pauseMilliseconds = 2
 interface BodyBounds {
   /** in bytes */
   readonly limit: number
+  /** no setting changes the limit */
+  readonly isFixed?: boolean
   /** its share of the memory for all bodies; released if it cannot be read */
   readonly share?: BodyShare | undefined
   /** aborts when the body is given up */
@@ -41,12 +43,13 @@ export async function readBody(incoming: IncomingMessage, bounds: BodyBounds): P
   }
 }
 
-function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
+function gather(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const { limit, share, signal } = bounds
   return new Promise((resolve, reject) => {
     const length = Number(incoming.headers['content-length'] ?? 0)
     // unread: a client that waits for `100 Continue` is spared the body
     if (length > limit) {
-      reject(tooLarge(limit))
+      reject(tooLarge(bounds))
       return
     }
     const gathered = new GatheredBytes()
@@ -59,7 +62,7 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
     }
     const keep = (chunk: Buffer): void => {
       try {
-        if (gathered.length + chunk.length > limit) throw tooLarge(limit)
+        if (gathered.length + chunk.length > limit) throw tooLarge(bounds)
         share?.grow(chunk.length)
         gathered.add(chunk, length)
       } catch (error) {
@@ -80,8 +83,9 @@ function gather(incoming: IncomingMessage, { limit, share, signal }: BodyBounds)
   })
 }
 
-function tooLarge(limit: number): ProxyError {
-  const message = `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes).`
+function tooLarge({ limit, isFixed }: BodyBounds): ProxyError {
+  const setting = isFixed ? '' : ' (limits.body_bytes)'
+  const message = `The request body is larger than ${limit} bytes, which is the limit here${setting}.`
   return new ProxyError('body_too_large', message)
 }
 
