@@ -105,13 +105,16 @@ test.each([
   [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are auto, ask, on, shadow, off/],
-  [['serve', '--nonsense'], /unknown option/],
+  [['serve', '--nonsense'], /unknown option '--nonsense': see 'reprise serve --help'/],
+  [['serve', '--engine'], /argument missing: see 'reprise serve --help'/],
+  [['plan'], /missing required argument 'contexts': see 'reprise plan --help'/],
+  [['help', 'serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serv', '--help'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],
   [['serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['emulate', '--block-size', '0'], /whole number/],
   [['emulate', '--callback', 'notaurl'], /is not a URL/],
-  [['nonsense'], /unknown command/],
+  [['nonsense'], /unknown command 'nonsense': see 'reprise --help'/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
   const { status, stderr } = runReprise(args)
   expect(status).toBe(2)

@@ -41,7 +41,7 @@ const program = new Command('reprise')
   .version(readVersion())
   .exitOverride()
   // commander puts its suggestion on a separate line
-  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
+  .configureOutput({ outputError: (text, write) => write(`${withRemedy(text.trim().replaceAll('\n', ' '))}\n`) })
 
 addServeFlags(
   program.command('serve').description('the proxy, in front of the engines that --engine or the configuration names'),
@@ -121,11 +121,22 @@ try {
   process.exit(error instanceof ConfigError ? error.exitCode : 1)
 }
 
-/** Drops `--help` after an unknown command: without it, commander suggests which command was meant. */
+/** Adds where to read on, if commander names what is wrong and has no suggestion. */
+function withRemedy(line: string): string {
+  if (!/^error: (unknown|missing|option .* missing$)/.test(line) || line.endsWith('?)')) return line
+  const [, , name = ''] = process.argv
+  return `${line}: see 'reprise ${isCommand(name) ? `${name} ` : ''}--help'`
+}
+
+/** Drops the wish for help with an unknown command: without it, commander suggests which command was meant. */
 function withoutHelpOfNothing(argv: readonly string[]): string[] {
-  const [, , name = '-'] = argv
-  const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
-  return isKnown ? [...argv] : argv.filter((argument) => argument !== '--help' && argument !== '-h')
+  const [name = '-'] = argv.slice(argv[2] === 'help' ? 3 : 2)
+  if (name.startsWith('-') || name === 'help' || isCommand(name)) return [...argv]
+  return argv.filter((argument) => !['help', '--help', '-h'].includes(argument))
+}
+
+function isCommand(name: string): boolean {
+  return program.commands.some((command) => command.name() === name)
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
