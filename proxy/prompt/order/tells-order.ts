@@ -41,19 +41,18 @@ export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean 
   )
 }
 
-/** Returns whether these values are dates, times or numbers that rise or fall throughout. */
-export function areInOrder(values: readonly string[]): boolean {
-  return areSteady(
-    values.map((value) => readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)),
-  )
+/** Returns whether the values of these items are dates, times or numbers that rise or fall throughout. */
+export function areInOrder<T>(items: readonly T[], toValue: (item: T) => string): boolean {
+  return areSteady(items, (item) => {
+    const value = toValue(item)
+    return readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)
+  })
 }
 
 /** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
 export function areDated(texts: readonly string[]): boolean {
   const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
-  return areSteady(
-    texts.map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
-  )
+  return areSteady(texts, (text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull))
 }
 
 /** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */
@@ -64,10 +63,10 @@ function areCounted(written: readonly string[]): boolean {
   const [head] = heads as [string, ...string[]]
   // `12 May` and `14 May` share a digit, `March` and `May` two letters
   const word = head.slice(0, shared).replace(/[\p{L}\d]+$/u, '').length
-  if (areSteady(heads.map((one) => readDate(one, word)))) return true
+  if (areSteady(heads, (one) => readDate(one, word))) return true
   const prefix = head.slice(0, shared).replace(/[\d.]+$/, '')
   if (prefix.includes('://') || OF_ID.test(prefix) || endsInRank(prefix) || NAMED.test(prefix)) return false
-  return areSteady(heads.map((one) => readPlace(one, prefix)))
+  return areSteady(heads, (one) => readPlace(one, prefix))
 }
 
 function readPlace(head: string, { length }: string): Position | undefined {
@@ -89,7 +88,7 @@ export function areNumberedParts(names: readonly string[]): boolean {
 function areNextNames(names: readonly string[], shared: number): boolean {
   const prefix = names[0]!.slice(0, shared).replace(/[\p{Script=Latin}\p{Script=Cyrillic}]+$/u, '')
   const values = names.map((name) => /^[^"'<>()[\]\n|]*/.exec(name.slice(prefix.length))![0].trim().toLowerCase())
-  if (areSteady(values.map((value) => (/^\p{L}+$/u.test(value) ? readDate(value, 0) : undefined)))) return true
+  if (areSteady(values, (value) => (/^\p{L}+$/u.test(value) ? readDate(value, 0) : undefined))) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
@@ -106,7 +105,7 @@ function areCountedNames(names: readonly string[], shared: number): boolean {
   const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
   const numbers = names.map((name) => readNumber(name, prefix.length))
   const [first] = numbers
-  if (first === undefined || !areSteady(numbers) || endsInRank(prefix)) return false
+  if (first === undefined || !areSteady(numbers, (number) => number) || endsInRank(prefix)) return false
   const rests = names.map((name, i) => name.slice(numbers[i]!.end))
   const behind = rests[0]!
   if (rests.every((rest) => /^[_-]{1,2}\p{L}/u.test(rest))) return true
