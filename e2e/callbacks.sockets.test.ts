@@ -150,6 +150,18 @@ describe('the callback protocol', () => {
     expect(await mirror()).toMatchObject({ generation: 'g1', sequence: 2 ** 53 - 1 })
   })
 
+  test.each([
+    ['POST', '/v1/replicas/gpu-0/events', '{"generation":"g1","sequence":1,"events":[{"type":"cleared"}],"by":"\xff"}'],
+    ['POST', '/v1/replicas/gpu-0/snapshot', '{"generation":"\xff","sequence":4,"requests":[]}'],
+    ['PUT', '/v1/chunks', `{"id":"a","text":"${'caf\xe9 '.repeat(20)}"}`],
+  ])('a body that is not UTF-8 is malformed: %s %s', async (method, path, bytes) => {
+    await snapshot('g1', 0)
+    const response = await fetch(`${proxy.adminUrl}${path}`, { method, body: Buffer.from(bytes, 'latin1') })
+    expect(response.status).toBe(400)
+    expect(await errorOf(response)).toMatchObject({ code: 'invalid_body', message: expect.stringContaining('UTF-8') })
+    expect(await mirror()).toMatchObject({ generation: 'g1', sequence: 0 })
+  })
+
   test.each(['gpu', 'cpu', 'disk'])('an event may name the tier: %s', async (tier) => {
     await snapshot('g1', 0)
     expect((await events('g1', 1, { type: 'evicted', request_id: 'r', cached_tokens: 0, tier })).status).toBe(200)
@@ -157,7 +169,10 @@ describe('the callback protocol', () => {
 
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {
     expect((await post('/v1/replicas/other/events', { generation: 'g', sequence: 0, events: [] })).status).toBe(404)
-    expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
+    const tooLarge = await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))
+    expect(tooLarge.status).toBe(413)
+    // no setting changes that
+    expect(await tooLarge.text()).not.toContain('limits.body_bytes')
   })
 
   test.each([

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -63,6 +64,25 @@ test('serve lets a stream end after SIGTERM, refuses new requests meanwhile, and
   await engine.close()
 })
 
+// the signal is delivered within the call: what handles it has to be there before the line is written
+const endsItselfOnceItListens = `
+  const { write } = process.stdout
+  process.stdout.write = function (...line) {
+    const isOut = write.apply(this, line)
+    process.kill(process.pid, 'SIGTERM')
+    return isOut
+  }`
+
+test.each([[['serve', '--emulate', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
+  'who reads that it listens may end it at once: %j',
+  (command) => {
+    const preloaded = `--import=data:text/javascript,${encodeURIComponent(endsItselfOnceItListens)}`
+    const { status, stdout } = runReprise([...command, ...free], { env: { NODE_OPTIONS: preloaded } })
+    expect(stdout).toMatch(/^\{"event":"listening",.*\}\n$/)
+    expect(status).toBe(0)
+  },
+)
+
 test('emulate serves alone', async () => {
   const { listening } = await start('emulate', ...free, '--kind', 'sglang', '--capacity-tokens', 'unlimited')
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
@@ -85,13 +105,16 @@ test.each([
   [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are auto, ask, on, shadow, off/],
-  [['serve', '--nonsense'], /unknown option/],
+  [['serve', '--nonsense'], /unknown option '--nonsense': see 'reprise serve --help'/],
+  [['serve', '--engine'], /argument missing: see 'reprise serve --help'/],
+  [['plan'], /missing required argument 'contexts': see 'reprise plan --help'/],
+  [['help', 'serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serv', '--help'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],
   [['serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['emulate', '--block-size', '0'], /whole number/],
   [['emulate', '--callback', 'notaurl'], /is not a URL/],
-  [['nonsense'], /unknown command/],
+  [['nonsense'], /unknown command 'nonsense': see 'reprise --help'/],
   [['templates', 'of'], /'of' is none of list, show, on, off, forget/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
   const { status, stderr } = runReprise(args)
@@ -134,6 +157,35 @@ test('a key is read from the standard input, and only its hash is printed', () =
     const refused = runReprise(['hash-key'], { input })
     expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) })
   }
+})
+
+test
+  .runIf(existsSync('/dev/full'))
+  .each([
+    [['config-schema']],
+    [['hash-key']],
+    [['emulate', ...free]],
+    [['doctor', '--prompt', join(import.meta.dirname, 'fixtures', 'haystack-plain.json')]],
+  ])('an output that cannot be written ends with 1 and one line: %j', (args) => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = runReprise(args, { input: 'sk-secret\n', stdout: full })
+  closeSync(full)
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^error: cannot write to the standard output: ENOSPC.*\n$/),
+  })
+})
+
+test
+  .runIf(existsSync('/proc/self/mem'))
+  .each([
+    [['chunks', 'add', '/proc/self/mem']],
+    [['batch', '/proc/self/mem', '--engine', 'http://127.0.0.1:9', '--out', join(tmpdir(), 'unwritten.jsonl')]],
+  ])('a file that fails while it is read ends with 1 and one line: %j', (args) => {
+  const { status, stderr } = runReprise(args)
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/(^|\n)error: EIO: [^\n]*\n$/)
+  expect(stderr).not.toContain('    at ')
 })
 
 test('the schema of the configuration is printed as it is published', () => {

@@ -61,11 +61,17 @@ export class Reprises {
   }
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end. `stdout`: a file descriptor, instead of a pipe. */
 export function runReprise(
   args: readonly string[],
-  options: { env?: Record<string, string>; input?: string } = {},
+  options: { env?: Record<string, string>; input?: string; stdout?: number } = {},
 ): { status: number | null; stdout: string; stderr: string } {
+  const { input = '', stdout = 'pipe' } = options
   const env = { ...ownEnvironment, ...options.env }
-  return spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8', input: options.input ?? '', env })
+  return spawnSync(process.execPath, [reprise, ...args], {
+    encoding: 'utf8',
+    input,
+    env,
+    stdio: ['pipe', stdout, 'pipe'],
+  })
 }

@@ -6,7 +6,7 @@ import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addChunksCommand } from '#proxy/admin/chunks/command.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
-import { ConfigError } from '#proxy/common/errors.ts'
+import { ConfigError, isSystemError } from '#proxy/common/errors.ts'
 import { logWritten } from '#proxy/common/log.ts'
 import { readVersion } from '#proxy/common/read-version.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
@@ -35,7 +35,7 @@ const program = new Command('reprise')
   .version(readVersion())
   .exitOverride()
   // commander puts its suggestion on a separate line
-  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
+  .configureOutput({ outputError: (text, write) => write(`${withRemedy(text.trim().replaceAll('\n', ' '))}\n`) })
 
 addServeFlags(
   program.command('serve').description('the proxy, in front of the engines that --engine or the configuration names'),
@@ -100,20 +100,37 @@ addTemplatesCommand(program)
 addCompareCommand(program)
 addBatchCommand(program)
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // a reader that closes the pipe early (`| head`) is not an error
+  if (error.code === 'EPIPE') process.exit()
+  endUnheard(error)
+})
+
 try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError)) throw error
+  if (!(error instanceof ConfigError || isSystemError(error))) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
-  process.exit(error.exitCode)
+  process.exit(error instanceof ConfigError ? error.exitCode : 1)
 }
 
-/** Drops `--help` after an unknown command: without it, commander suggests which command was meant. */
+/** Adds where to read on, if commander names what is wrong and has no suggestion. */
+function withRemedy(line: string): string {
+  if (!/^error: (unknown|missing|option .* missing$)/.test(line) || line.endsWith('?)')) return line
+  const [, , name = ''] = process.argv
+  return `${line}: see 'reprise ${isCommand(name) ? `${name} ` : ''}--help'`
+}
+
+/** Drops the wish for help with an unknown command: without it, commander suggests which command was meant. */
 function withoutHelpOfNothing(argv: readonly string[]): string[] {
-  const [, , name = '-'] = argv
-  const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
-  return isKnown ? [...argv] : argv.filter((argument) => argument !== '--help' && argument !== '-h')
+  const [name = '-'] = argv.slice(argv[2] === 'help' ? 3 : 2)
+  if (name.startsWith('-') || name === 'help' || isCommand(name)) return [...argv]
+  return argv.filter((argument) => !['help', '--help', '-h'].includes(argument))
+}
+
+function isCommand(name: string): boolean {
+  return program.commands.some((command) => command.name() === name)
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -134,11 +151,11 @@ async function serve(flags: ServeFlags): Promise<void> {
   const log = proxy.log.child({ version: readVersion() })
   onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
   watchFiles(live.secretFiles, () => live.reload(log, (config) => proxy.reload(config, true), 'secrets'))
-  announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),
     (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
   )
+  announce({ url: proxy.url, admin_url: proxy.adminUrl })
   await proxy.opened
   if (live.config.mode !== 'off') {
     const { warmUp } = await import('#proxy/request/warm-up.ts')
@@ -173,12 +190,21 @@ async function emulate({ listen, callback, reader, ...options }: EmulateFlags): 
   }).catch((error: Error) => {
     throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}: choose another address.`)
   })
-  announce({ url: emulator.url })
   stopOnSignals(() => emulator.close())
+  announce({ url: emulator.url })
 }
 
+/** Who reads this may send a signal at once. */
 function announce(addresses: Record<string, string>): void {
-  process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`)
+  process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`, (error) => {
+    if (error) endUnheard(error)
+  })
+}
+
+/** Ends a command that nobody hears. */
+function endUnheard({ message }: Error): never {
+  process.stderr.write(`error: cannot write to the standard output: ${message}\n`)
+  process.exit(1)
 }
 
 /** The first signal lets requests in flight finish; the second exits at once. */

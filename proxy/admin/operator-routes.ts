@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { bytesPerChunk } from '../chunks/table/chunk-table.ts'
 import { ProxyError } from '../common/errors.ts'
-import { parseJson } from '../common/json/json-value.ts'
+import { decodeBody, parseJson } from '../common/json/json-value.ts'
 import { readBody } from '../http/read-body.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import { describeTemplate, describeTemplates } from '../templates/describe-template.ts'
@@ -20,13 +20,13 @@ export const fresh = { 'cache-control': 'no-store' }
 
 /** Reads a request's body as JSON. Throws `body_too_large` and `invalid_body`. */
 export async function readJson({ env }: AdminContext, limit: number): Promise<unknown> {
-  return parseJson((await readBody(env.incoming, { limit })).toString())
+  return parseJson(decodeBody(await readBody(env.incoming, { limit, isFixed: true })))
 }
 
 /** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
 export function addChunkRoutes(app: AdminApp, { chunks, settings, telemetry }: Pipeline, log: AdminLog): void {
   const readText = async (c: AdminContext): Promise<string> =>
-    (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
+    decodeBody(await readBody(c.env.incoming, { limit: settings().limits.body_bytes }))
   app.get('/v1/chunks', (c) =>
     c.json({
       chunks: chunks.size,

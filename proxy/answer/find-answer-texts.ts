@@ -84,12 +84,12 @@ function readPieces(
   members: readonly string[],
 ): AnswerTexts {
   const spoken = members.filter((name) => isSet(own[name]) && own[name] !== '')
-  const texts = spoken.flatMap((name) => pieces(`${index}/${name}`, textAt([...path, name], own[name], index)))
+  const texts = spoken.flatMap((name) => pieces(`${index}/${name}/`, textAt([...path, name], own[name], index)))
   const { tool_calls: calls, function_call: call } = own
   if (isSet(choice.finish_reason) || toArray(calls).length > 0 || isSet(call)) return { texts, ended: [`${index}/`] }
   // the answer begins where its reasoning ends
   const silent = spoken.length === 1 ? members.filter((name) => name !== spoken[0]) : []
-  return { texts, ended: silent.map((name) => `${index}/${name}`) }
+  return { texts, ended: silent.map((name) => `${index}/${name}/`) }
 }
 
 const typeOfPart =

@@ -317,6 +317,15 @@ test('each choice is mapped with the labels of its own prompt', () => {
   expect(rewrite(rewriter, bytewise(texts(['1', '1', '1', '1'])))).toBe(texts(['2', '2', '3', '3']))
 })
 
+test.each(['reasoning', 'reasoning_content', 'content'])('a citation in the pieces of %s is mapped', (member) => {
+  const spoken = (pieces: readonly string[]): string =>
+    pieces
+      .map((piece) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [member]: piece } }] })}\n\n`)
+      .join('')
+  const rewriter = create('chat_completions')
+  expect(rewrite(rewriter, [Buffer.from(spoken(['as [', '2', '] says']))])).toBe(spoken(['as [', '1', '] says']))
+})
+
 test('reasoning that is over holds nothing back', () => {
   const rewriter = create('chat_completions')
   const thought = 'data: {"choices":[{"index":0,"delta":{"reasoning":"as document 2"}}]}\n\n'

@@ -81,6 +81,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** Returns whether a file or socket failed, not the code: the message says what was tried. */
+export function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
+}
+
 /** The engine refused the request. Nothing of its answer was passed on, and it has computed nothing. */
 export class RefusedError extends Error {
   readonly status: number

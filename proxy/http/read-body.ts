@@ -22,6 +22,8 @@ const pauseMilliseconds = 2
 interface BodyBounds {
   /** in bytes */
   readonly limit: number
+  /** no setting changes the limit */
+  readonly isFixed?: boolean
   /** its share of the memory for all bodies; the caller releases it, also if it cannot be read */
   readonly share?: BodyShare | undefined
   /** aborts when the body is given up */
@@ -32,12 +34,13 @@ interface BodyBounds {
  * Reads a request's whole body. Rejects with `body_too_large` as soon as it is known to exceed `limit` bytes, and with
  * `queue_full` if the bodies of all requests together exceed their limit.
  */
-export function readBody(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const { limit, share, signal } = bounds
   return new Promise((resolve, reject) => {
     const length = Number(incoming.headers['content-length'] ?? 0)
     // unread: a client that waits for `100 Continue` is spared the body
     if (length > limit) {
-      reject(tooLarge(limit))
+      reject(tooLarge(bounds))
       return
     }
     const gathered = new GatheredBytes()
@@ -50,7 +53,7 @@ export function readBody(incoming: IncomingMessage, { limit, share, signal }: Bo
     }
     const keep = (chunk: Buffer): void => {
       try {
-        if (gathered.length + chunk.length > limit) throw tooLarge(limit)
+        if (gathered.length + chunk.length > limit) throw tooLarge(bounds)
         share?.grow(chunk.length)
         gathered.add(chunk, length)
       } catch (error) {
@@ -71,8 +74,9 @@ export function readBody(incoming: IncomingMessage, { limit, share, signal }: Bo
   })
 }
 
-function tooLarge(limit: number): ProxyError {
-  const message = `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes).`
+function tooLarge({ limit, isFixed }: BodyBounds): ProxyError {
+  const setting = isFixed ? '' : ' (limits.body_bytes)'
+  const message = `The request body is larger than ${limit} bytes, which is the limit here${setting}.`
   return new ProxyError('body_too_large', message)
 }
 

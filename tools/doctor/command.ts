@@ -62,12 +62,12 @@ async function runCommand(flags: DoctorFlags, command: Command): Promise<void> {
     if (prompt !== undefined) reports.push(reportOnPrompt(prompt))
     if (redis !== undefined) reports.push(await reportOnRedis(redis, timeoutSeconds * 1000, stopSignal()))
   }
-  const code = reports.some(({ fatal }) => fatal > 0) ? 1 : 0
-  // a reader that closes the pipe early is not a failure
-  process.stdout.on('error', () => process.exit(code))
+  process.exitCode = reports.some(({ fatal }) => fatal > 0) ? 1 : 0
   const columns = process.stdout.columns ?? 120
   const texts = reports.map((report) => (flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, columns)))
-  process.stdout.write(texts.join(flags.json ? '' : '\n'), () => process.exit(code))
+  process.stdout.write(texts.join(flags.json ? '' : '\n'), (error) => {
+    if (!error) process.exit()
+  })
 }
 
 async function toOptions({ engine, config, ...flags }: DoctorFlags): Promise<DoctorOptions[]> {

@@ -46,7 +46,6 @@ export function addReplayCommands(program: Command): void {
 }
 
 async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
-  endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
   const report = await replay(trace, options, tell)
   if (options.json) {
@@ -58,7 +57,6 @@ async function runReplay(trace: string, options: GivenReplayOptions): Promise<vo
 }
 
 async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {
-  endQuietlyOnClosedPipe()
   const { checkOutputs, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
   if (out !== undefined) checkOutputs([out], contexts)
   const { plan } = await import('./replay.ts')
@@ -69,15 +67,6 @@ async function runPlan(contexts: string, { out }: { out?: string }): Promise<voi
 
 function tell(note: string): void {
   process.stderr.write(`${note}\n`)
-}
-
-/** A reader that closes the pipe early (`| head`) is not an error. */
-function endQuietlyOnClosedPipe(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    tell(`error: cannot write to the standard output: ${error.message}`)
-    process.exit(1)
-  })
 }
 
 function readPolicies(text: string): PolicyName[] {

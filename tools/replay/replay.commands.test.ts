@@ -104,6 +104,8 @@ test.each([
     /'best' is no policy: choose of rank, sorted, paper, reprise, bound/,
   ],
   [['replay', 'FOLDER', '--orders', 'FOLDER/none/orders.jsonl'], 2, /no folder .*none that can be written to/],
+  [['replay', 'FOLDER/bad.jsonl/none'], 2, /none does not exist/],
+  [['replay', 'FOLDER', '--orders', 'FOLDER/bad.jsonl/none'], 2, /no folder .*bad\.jsonl that can be written to/],
   [['replay', 'FOLDER/bad.jsonl'], 1, /bad\.jsonl:2: not a line of JSON/],
   [['plan'], 2, /missing required argument/],
   [['plan', 'FOLDER/none'], 2, /none does not exist/],

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
 import type { GivenChunk, PutReport } from '../../chunks/known-chunks.ts'
-import { ConfigError, ProxyError } from '../../common/errors.ts'
+import { ConfigError, isSystemError, ProxyError } from '../../common/errors.ts'
 import { splitLines } from '../../common/json/split-lines.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { argument, readUrl } from '../../config/read-arguments.ts'
@@ -80,7 +80,7 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
     }
     await send()
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
+    if (!(error instanceof ConfigError || error instanceof ProxyError || isSystemError(error))) throw error
     const before = sum.added + sum.known
     const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
     throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../errors.ts'
 
@@ -12,6 +13,16 @@ export function toObject(value: unknown): Readonly<Json> {
 /** Returns the elements of a value; none if it is not an array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+/** Decodes a request body. Throws `invalid_body` if it is not UTF-8. */
+export function decodeBody(body: Buffer): string {
+  if (!isUtf8(body)) throw notUtf8()
+  return body.toString()
+}
+
+export function notUtf8(): ProxyError {
+  return new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
 }
 
 /** Parses a request body. Throws `invalid_body` if it is not JSON. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { ProxyError } from '../../common/errors.ts'
+import { notUtf8 } from '../../common/json/json-value.ts'
 import type { SkippedReason } from '../../common/reasons.ts'
 import { readExplicitContext } from '../../prompt/body/explicit-context.ts'
 import { countMessages } from '../../prompt/body/prompt.ts'
@@ -65,7 +66,7 @@ export function readReceived(
   hygiene: HygieneSettings = none,
 ): Received {
   if (isEncoded && !beginsObject(body)) return { ...unread, skipped: 'encoded_body' }
-  if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
+  if (!isUtf8(body)) throw notUtf8()
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
   // nothing is tidied up in a prompt that its caller measures
@@ -196,8 +197,7 @@ export function isTooLarge(scan: BodyScan, limits: WorkLimits): boolean {
 function receiveWhole(scan: BodyScan, isEncoded: boolean): Received {
   if (!beginsObject(scan.bytes)) return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
   // UTF-16 and UTF-32 have a zero among the first four bytes
-  if (scan.bytes.subarray(0, 4).includes(0))
-    throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
+  if (scan.bytes.subarray(0, 4).includes(0)) throw notUtf8()
   if (scan.membersStart === undefined || !scan.isWhole) {
     throw new ProxyError('invalid_body', 'The request body is not valid JSON: its quotes and brackets do not pair up.')
   }

@@ -11,7 +11,7 @@ const inputName = /^(queries|turns|questions|blocks)\.jsonl(\.gz)?$/
  */
 export function checkOutputs(files: readonly string[], trace: string): void {
   const inputs = realPathOf(trace)
-  const folder = statSync(inputs, { throwIfNoEntry: false })?.isDirectory() ? inputs : dirname(inputs)
+  const folder = existsSync(inputs) && statSync(inputs).isDirectory() ? inputs : dirname(inputs)
   for (const file of files) {
     checkWritable(file)
     const real = realPathOf(file)
@@ -35,7 +35,7 @@ function checkWritable(file: string): void {
   if (file === '') throw new ConfigError('cannot write to a file without a name', 2)
   const folder = dirname(file)
   try {
-    accessSync(folder, constants.W_OK)
+    accessSync(join(folder, '/'), constants.W_OK)
   } catch {
     throw new ConfigError(`cannot write ${file}: there is no folder ${folder} that can be written to`, 2)
   }
