@@ -17,15 +17,15 @@ export interface Opening {
   readonly before: string
 }
 
-const BRACKET = /(?:\\?\[{1,2}|［|【|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
+const BRACKET = /(?:\\?\[{1,2}|［|【|〔|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
 // `<cite>`, `<co: `, `<doc id="`
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
 // `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`, ` **`
 const SEPARATOR =
-  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n[°º]|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?[#№]?)$/iu
+  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n\.?[°º]|رقم|номер|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?(?:[#№][ \u00a0]?)?)$/iu
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
-const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
+const ABBREVIATED = /(?<!\p{L})(?:doc|dok|док|ref|src)$/iu
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
@@ -59,6 +59,7 @@ function readBracket(line: string, behind: string, labels: CitationLabels): Open
 }
 
 function toBracket(found: string): '[' | '【' | '(' | '（' {
+  if (found.startsWith('〔')) return '【'
   return (['【', '(', '（'] as const).find((sign) => found.startsWith(sign)) ?? '['
 }
 

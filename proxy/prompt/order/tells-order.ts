@@ -1,6 +1,6 @@
 import { commonStart } from '#index/common-edges.ts'
+import { toAsciiDigits } from '../../common/digits.ts'
 import type { BlockSpan } from '../context-list.ts'
-import { toAsciiDigits } from '../scan/words/digits.ts'
 import { endsInRank } from '../scan/words/field-names.ts'
 import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
