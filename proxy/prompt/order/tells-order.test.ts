@@ -28,6 +28,7 @@ const keys: Readonly<Record<string, (n: number) => string>> = {
   'a line of a system log': (n) => `Jun  ${n} 10:00:00 host `,
   'a day of the week': (n) => `${['Monday', 'Wednesday', 'Friday'][n - 1]}: `,
   'a German day of the week': (n) => `## ${['Montag', 'Dienstag', 'Mittwoch'][n - 1]}\n`,
+  'a French day of the week': (n) => `${['lundi', 'mardi', 'mercredi'][n - 1]}: `,
   'a Portuguese day of the week': (n) => `${['segunda-feira', 'terça-feira', 'quarta-feira'][n - 1]}\n`,
   'an Arabic day of the week': (n) => `${['الاثنين', 'الثلاثاء', 'الأربعاء'][n - 1]}: `,
   'an Arabic month': (n) => `${['يناير', 'فبراير', 'مارس'][n - 1]}: `,
