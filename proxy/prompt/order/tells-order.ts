@@ -57,7 +57,9 @@ export function areInOrder(values: readonly string[]): boolean {
 export function areDated(texts: readonly string[]): boolean {
   const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
   return areSteady(
-    texts.map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
+    texts
+      .map(toAsciiDigits)
+      .map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
   )
 }
 
@@ -84,8 +86,9 @@ function readPlace(head: string, { length }: string): Position | undefined {
 }
 
 /** Returns whether these names follow each other: `Monday`, `Act two`, `report.pdf#page=3`, `02-setup.md`. */
-export function areNumberedParts(names: readonly string[]): boolean {
-  if (names.length < 2) return false
+export function areNumberedParts(written: readonly string[]): boolean {
+  if (written.length < 2) return false
+  const names = written.map(toAsciiDigits)
   const shared = commonStart(names)
   return areNextNames(names, shared) || areCountedNames(names, shared)
 }
