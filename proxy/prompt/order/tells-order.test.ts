@@ -210,7 +210,22 @@ describe('what a tool found stays as it is', () => {
   it('where the tool was asked to sort it, or says that it did', () => {
     expect(blocks('search', { q: 'x', sort: 'date' })).toBe(1)
     expect(blocks('search', { q: 'x', order_by: 'published desc' })).toBe(1)
-    expect(blocks('search', { q: 'x', sort_by: 'relevance' })).toBe(3)
+    for (const sorting of [
+      { sql: 'SELECT title, content FROM documents ORDER BY views DESC LIMIT 3' },
+      { query: 'documents | sort by views' },
+      { q: 'x', sort: [['views', -1]] },
+      { q: 'x', newest: true },
+      { q: 'x', descending: true },
+    ])
+      expect(blocks('search', sorting)).toBe(1)
+    for (const relevance of [
+      { q: 'x', sort_by: 'relevance' },
+      { sql: "SELECT content FROM documents ORDER BY embedding <=> '[0.1]' LIMIT 3" },
+      { sql: 'SELECT content FROM documents ORDER BY similarity(content, q) DESC' },
+      { q: 'x', newest: false },
+      { q: 'How do I sort by age and order by name?' },
+    ])
+      expect(blocks('search', relevance)).toBe(3)
     const json = lists.JSON!(texts)
     expect(blocks('search', {}, json.replace('{', '{"sort":"newest",'))).toBe(1)
     expect(blocks('search', {}, json.replace(/\}$/, ',"sort":"newest"}'))).toBe(1)
