@@ -57,9 +57,9 @@ const floors = {
     'prefix-cache': ['engine'],
   },
   'proxy/prompt': inOrder(
-    'demands',
     'turns',
     'scan',
+    'demands',
     'body',
     'formats',
     'borders',

@@ -5,7 +5,7 @@
 export type NounUse = 'citing' | 'spoken' | 'bracketed'
 
 const words: Readonly<Record<NounUse, string>> = {
-  citing: `document documents doc docs source sources src passage passages snippet snippets excerpt excerpts extract
+  citing: `document documents doc docs dok док source sources src passage passages snippet snippets excerpt excerpts extract
     extracts chunk chunks context contexts citation citations cite cites reference references ref refs webpage webpages
     evidence dokument dokumente dokumenten quelle quellen auszug auszüge textstelle textstellen extrait extraits référence
     références documento documentos documenti fuente fuentes fragmento fragmentos referencia referencias pasaje pasajes
@@ -69,6 +69,9 @@ const LAST_LETTERS = /[\p{L}\p{M}]{1,30}$/u
 const longestWord = 25
 const LONGEST_UNSPACED = 4
 const MOST_ENDINGS = 2
+// `للمستند`, `במסמך`: the article and short words are written together with a noun
+const JOINING = /^[\u0590-\u06ff]/
+const MOST_JOINED = 3
 
 /** Reads the noun that `text` ends with. Words of scripts without spaces may begin anywhere. */
 export function readLastNoun(text: string): CitedNoun | undefined {
@@ -81,12 +84,19 @@ export function readLastNoun(text: string): CitedNoun | undefined {
     return letters.endsWith('ドキュメント') ? toNoun('ドキュメント') : undefined
   }
   const word = LAST_WORD.exec(text.slice(-longestWord))?.[0].toLowerCase()
-  if (word === undefined) return undefined
-  // `документе`: other scripts are inflected, and have no other words with these stems
-  const most = /^[a-z]+$/.test(word) ? 0 : MOST_ENDINGS
-  for (let cut = 0; cut <= most; cut++) {
-    const found = toNoun(word.slice(0, word.length - cut))
-    if (found) return { ...found, length: word.length }
+  const found = word && readInflected(word)
+  return found ? { ...found, length: word.length } : undefined
+}
+
+/** Reads `документе` and `للمستند`: scripts other than Latin have no other words with these stems. */
+function readInflected(word: string): CitedNoun | undefined {
+  const joined = JOINING.test(word) ? MOST_JOINED : 0
+  const endings = /^[a-z]+$/.test(word) ? 0 : MOST_ENDINGS
+  for (let from = 0; from <= joined; from++) {
+    for (let cut = 0; cut <= endings; cut++) {
+      const found = toNoun(word.slice(from, word.length - cut))
+      if (found) return found
+    }
   }
   return undefined
 }

@@ -194,6 +194,18 @@ describe('citations in other words than those of the list', () => {
       'page 3 of the manual, Article 2 of the treaty, article 1(2), documents. 3 of them',
     ],
     ['source 1 and 3. See doc. 2 (ref. 1)', 'source 3 and 2. See doc. 1 (ref. 3)'],
+    // digits of other scripts stay digits of theirs
+    ['雨［１］、資料２。 المستند ١، [٢، ٣]', '雨［３］、資料１。 المستند ٣، [١، ٢]'],
+    [
+      'documento n.º 1, fonte n.º2, документе № 3, المستند رقم 1, documents nº 1 et nº 2, Dok. 3',
+      'documento n.º 3, fonte n.º1, документе № 2, المستند رقم 3, documents nº 3 et nº 1, Dok. 2',
+    ],
+    ['وفقا للمستند 1 وبالمصدر 2 ولوثيقة 3, במסמך 1', 'وفقا للمستند 3 وبالمصدر 1 ولوثيقة 2, במסמך 3'],
+    [
+      '1번 문서와 2번째 자료, 3番目の文書, 1つ目の資料; 3번 버스, 1番目の駅, 2번',
+      '3번 문서와 1번째 자료, 2番目の文書, 3つ目の資料; 3번 버스, 1番目の駅, 2번',
+    ],
+    ['下雨〔1〕〔2、3〕。', '下雨〔3〕〔1、2〕。'],
     ['In document 1, 3 people. In source 2 and 3 others', 'In document 3, 3 people. In source 1 and 3 others'],
     ['(1) and (2), in 1. and 2), {1}, 1, #1, **1**', '(1) and (2), in 1. and 2), {1}, 1, #1, **1**'],
   ])('%j', (text, mapped) => {

@@ -1,3 +1,4 @@
+import { toAsciiDigits, toDigitsLike } from '../../common/digits.ts'
 import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
 import { Lookahead } from './lookahead.ts'
@@ -44,8 +45,11 @@ export class CitationMapper {
 
   /** Takes the next piece of the text, the last one if `isLast`; returns what is decided with it. */
   advance(text: string, isLast: boolean): Progress {
-    const pending = this.#undecided + text
+    const written = this.#undecided + text
+    // digits of any script make labels
+    const pending = toAsciiDigits(written)
     const changes: Splice[] = []
+    const from = this.#decided
     let at = 0
     while (at < pending.length) {
       at = this.#findStop(pending, at)
@@ -56,9 +60,12 @@ export class CitationMapper {
     }
     this.#note(pending, at)
     this.#noted = 0
-    this.#undecided = pending.slice(at)
+    this.#undecided = written.slice(at)
     this.#decided += at
-    return { decided: this.#decided, changes }
+    return {
+      decided: this.#decided,
+      changes: changes.map((change) => ({ ...change, text: toDigitsLike(written[change.start - from]!, change.text) })),
+    }
   }
 
   #findStop(pending: string, at: number): number {

@@ -10,6 +10,7 @@ import { type Opening, readOpening } from './read-opening.ts'
  *   a bracket    [3]  [1, 3]  [4–5]  【3】  【3†source】  [^3]  [^3^]  [[3]]  \[3\]  [3, p. 5]  <cite>3</cite>
  *                (3) if the labels of the list are written so
  *   a noun       Document 3  Documents 1 and 3  source #3  Doc. No. 3  Source ID: 3  Doc_3
+ *   counted      第3个文档  3번 문서  3番目の文書
  *   both         [Doc 3]  [citation:3]  [Sources: 1, 3]  (Source 3)  Sources (3)
  * Only the numbers change.
  */
@@ -42,7 +43,7 @@ export function readCitation(
   behind: Behind,
 ): Citation | undefined {
   const opening = readOpening(line, labels)
-  if (!opening) return undefined
+  if (!opening) return readCounted(ahead, labels)
   const { bracket, before, cited } = opening
   if (bracket === '') return readSpoken(ahead, opening)
   const isSlashed = bracket === '[' && /\p{L} ?$/u.test(before)
@@ -107,14 +108,23 @@ function takeClosing(ahead: Lookahead, bracket: Opening['bracket']): 'surely' | 
 const surelyClosed: Partial<Record<Opening['bracket'], (ahead: Lookahead) => boolean>> = {
   '[^': isFootnoteEnd,
   '<': (ahead) => '</>"\''.includes(ahead.peek() || 'x'),
-  '【': (ahead) => skipBlanks(ahead) >= 0 && ahead.take('】'),
+  '【': (ahead) => skipBlanks(ahead) >= 0 && (ahead.take('】') || ahead.take('〕')),
   '（': (ahead) => ahead.take('）') && /[^\p{L}\p{N}]/u.test(ahead.peek() || '.'),
   第: (ahead) => {
     ahead.skip('个個篇份条條段', 1)
-    return ['文档', '文檔', '文件', '文章', '资料', '資料', '来源', '來源', '文献', '片段', '段落', '文書'].some(
-      (noun) => ahead.take(noun),
-    )
+    return countedNouns.some((noun) => ahead.take(noun))
   },
+}
+
+const countedNouns =
+  '文档 文檔 文件 文章 资料 資料 来源 來源 文献 片段 段落 文書 ドキュメント 出典 문서 자료 출처 문헌'.split(' ')
+
+/** Reads `3번 문서` and `3番目の文書`. */
+function readCounted(ahead: Lookahead, { bare }: CitationLabels): Citation | undefined {
+  const numbers = readNumbers(ahead, false)
+  if (!numbers || !['번째', '번', '番目の', 'つ目の'].some((sign) => ahead.take(sign))) return undefined
+  skipBlanks(ahead)
+  return countedNouns.some((noun) => ahead.take(noun)) ? { end: ahead.at, numbers, cited: bare } : undefined
 }
 
 /** Steps over the end of a footnote mark, unless it is that of a regular expression. */
@@ -174,7 +184,7 @@ const mostBlanks = 2
 const mostDigits = 6
 const blanks = ' \t\u00a0'
 const rangeSpaces = '\u2002\u2003\u2004\u2005\u2009'
-const separators = ',;，；、和与と'
+const separators = ',;，；、和与と،؛'
 const conjunctions = ['and', 'or', 'also', '&', 'und', 'oder', 'et', 'ou', 'y', 'en', 'e', 'och', 'og', 'и']
 
 /**
@@ -186,7 +196,7 @@ function readNumbers(ahead: Lookahead, isList: boolean, marks = separators): Spa
   for (;;) {
     const behindLast = ahead.at
     if (numbers.length > 0 && !skipSeparator(ahead, marks)) return numbers
-    if (numbers.length > 0) ahead.skip('^#', 1)
+    if (numbers.length > 0) skipMark(ahead)
     const start = ahead.at
     if (!skipNumber(ahead)) {
       ahead.at = behindLast
@@ -203,6 +213,11 @@ function readNumbers(ahead: Lookahead, isList: boolean, marks = separators): Spa
 function skipNumber(ahead: Lookahead): boolean {
   const digits = ahead.skip('0123456789', mostDigits + 1)
   return digits > 0 && digits <= mostDigits
+}
+
+/** Steps over a sign in front of a further number, as in `documents n° 1 et n° 3`. */
+function skipMark(ahead: Lookahead): void {
+  if (['^', '#', '№', 'n°', 'nº', 'n.º', 'no.', 'nr.', 'Nr.'].some((mark) => ahead.take(mark))) skipBlanks(ahead)
 }
 
 /** Steps over a few blanks. */

@@ -17,15 +17,15 @@ export interface Opening {
   readonly before: string
 }
 
-const BRACKET = /(?:\\?\[{1,2}|［|【|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
+const BRACKET = /(?:\\?\[{1,2}|［|【|〔|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|vgl\.|siehe) )?\^?$/i
 // `<cite>`, `<co: `, `<doc id="`
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
 // `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`, ` **`
 const SEPARATOR =
-  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n[°º]|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?[#№]?)$/iu
+  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n\.?[°º]|رقم|номер|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?(?:[#№][ \u00a0]?)?)$/iu
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
-const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
+const ABBREVIATED = /(?<!\p{L})(?:doc|dok|док|ref|src)$/iu
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
@@ -47,8 +47,7 @@ export function readOpening(line: string, labels: CitationLabels): Opening | und
 function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
   const found = BRACKET.exec(behind.slice(-longestBracket))?.[0]
   if (found === undefined) return undefined
-  const sign = (['【', '(', '（'] as const).find((one) => found.startsWith(one)) ?? '['
-  const bracket = found.endsWith('^') ? '[^' : sign
+  const bracket = found.endsWith('^') ? '[^' : toBracket(found)
   const before = line.slice(0, -found.length)
   const cited = labels.bare
   // `（1）` begins an item, too
@@ -57,6 +56,11 @@ function readBracket(line: string, behind: string, labels: CitationLabels): Open
   // `Sources (1, 2)`
   const name = before.endsWith(' ') ? labels.nounAt(before.slice(-longestOpening, -1)) : undefined
   return name?.use === 'citing' ? { bracket, before, cited: name.cited } : undefined
+}
+
+function toBracket(found: string): '[' | '【' | '(' | '（' {
+  if (found.startsWith('〔')) return '【'
+  return (['【', '(', '（'] as const).find((sign) => found.startsWith(sign)) ?? '['
 }
 
 function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {

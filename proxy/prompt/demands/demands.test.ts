@@ -61,6 +61,8 @@ describe('numbers may come back unmapped', () => {
     { sampling_params: { stop: '.)' } },
     { stop_sequences: ['3'] },
     { prompt: 'q', suffix: ' says so.' },
+    { prompt: 'q?\nAnswer: According to document' },
+    { text: ['q?\n答案：根据文档'] },
     {
       messages: [
         { role: 'user', content: 'q' },
@@ -89,6 +91,9 @@ describe('numbers may come back unmapped', () => {
     { max_tokens: 5, store: false, logprobs: false, n: 2 },
     { logprobs: true },
     { stop: ['###', '\nObservation:', '</s>', '<|im_end|>'], suffix: '' },
+    { prompt: 'q?\nAnswer: ' },
+    { prompt: ['Answer: no\nq?', "q?\nAnswer: Let's think step by step."] },
+    { prompt: 'Documents:\nQuestion: Where is it' },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
   test('in responses, which are stored unless they say otherwise', () => {

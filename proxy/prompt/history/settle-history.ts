@@ -1,12 +1,12 @@
 import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
+import { toAsciiDigits } from '../../common/digits.ts'
 import { applySplices } from '../../common/json/json-spans.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { type JudgedList, judgeSigns, judgeWords, readWords, type WordSigns } from '../places/judge-words.ts'
 import { type Heard, type Stays, toHeard } from '../places/mark-spoken-of.ts'
 import { toJudgedList } from '../places/to-judged-list.ts'
 import { isOfSystem } from '../places/words-outside.ts'
-import { toAsciiDigits } from '../scan/words/digits.ts'
 import { asReceived } from '../turns/turn-memory.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 

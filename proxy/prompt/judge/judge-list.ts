@@ -69,8 +69,10 @@ function markOf(text: string, { start, contentStart, label }: BlockSpan, positio
 
 /** Returns a block without the fields, the label and the fence in front of its text. */
 function behindFields(text: string, block: BlockSpan): BlockSpan {
-  const { contentEnd, label } = block
-  const fields = Math.max(readFields(text, block.contentStart)?.end ?? block.contentStart, label?.end ?? 0)
+  const { contentStart, contentEnd, label } = block
+  const behind = readFields(text, contentStart)?.end ?? contentStart
+  // `monday: It rained.` is no field in front of a text, but all of it
+  const fields = Math.max(behind < contentEnd ? behind : contentStart, label?.end ?? 0)
   const start = Math.min(findContentStart(text, fields, contentEnd), contentEnd)
   const isFenced = ['```', '~~~'].includes(text.slice(start, start + 3))
   return { ...block, contentStart: isFenced ? Math.min(findLineEnd(text, start), contentEnd) : start }

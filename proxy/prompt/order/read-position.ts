@@ -8,31 +8,31 @@ export interface Position {
 }
 
 const MONTHS =
-  'jan ene gen янв|feb fev fév фев|mar mär мар|apr avr abr апр|may mai mag май мая|jun juin giu июн|jul juil lug июл|aug ago aoû авг|sep set сен|oct okt ott out окт|nov ноя|dec dez dic déc дек'
+  'jan ene gen янв ينا 一月|feb fev fév фев فبر 二月|mar mär мар مار 三月|apr avr abr апр أبر 四月|may mai mag май мая ماي 五月|jun juin giu июн يوني 六月|jul juil lug июл يولي 七月|aug ago aoû авг أغس 八月|sep set сен سبت 九月|oct okt ott out окт أكت 十月|nov ноя نوف 十一月|dec dez dic déc дек ديس 十二月'
     .split('|')
     .map((names) => names.split(' '))
 /** The days of the week, and how they are cut short in front of a mark. */
 const DAYS = [
-  'monday montag lundi lunes lunedì segunda-feira maandag понедельник 星期一 周一 月曜日 월요일|mon mo пн',
-  'tuesday dienstag mardi martes martedì terça-feira dinsdag вторник 星期二 周二 火曜日 화요일|tues tue di вт',
-  'wednesday mittwoch mercredi miércoles mercoledì quarta-feira woensdag среда 星期三 周三 水曜日 수요일|weds wed mi ср',
-  'thursday donnerstag jeudi jueves giovedì quinta-feira donderdag четверг 星期四 周四 木曜日 목요일|thurs thu do чт',
-  'friday freitag vendredi viernes venerdì sexta-feira vrijdag пятница 星期五 周五 金曜日 금요일|fri fr пт',
-  'saturday samstag samedi sábado sabato zaterdag суббота 星期六 周六 土曜日 토요일|sat sa сб',
-  'sunday sonntag dimanche domingo domenica zondag воскресенье 星期日 星期天 周日 日曜日 일요일|sun so вс',
+  'monday montag lundi lunes lunedì segunda-feira maandag понедельник 星期一 周一 月曜日 월요일 الاثنين|mon mo пн',
+  'tuesday dienstag mardi martes martedì terça-feira dinsdag вторник 星期二 周二 火曜日 화요일 الثلاثاء|tues tue di вт',
+  'wednesday mittwoch mercredi miércoles mercoledì quarta-feira woensdag среда 星期三 周三 水曜日 수요일 الأربعاء|weds wed mi ср',
+  'thursday donnerstag jeudi jueves giovedì quinta-feira donderdag четверг 星期四 周四 木曜日 목요일 الخميس|thurs thu do чт',
+  'friday freitag vendredi viernes venerdì sexta-feira vrijdag пятница 星期五 周五 金曜日 금요일 الجمعة|fri fr пт',
+  'saturday samstag samedi sábado sabato zaterdag суббота 星期六 周六 土曜日 토요일 السبت|sat sa сб',
+  'sunday sonntag dimanche domingo domenica zondag воскресенье 星期日 星期天 周日 日曜日 일요일 الأحد|sun so вс',
 ].map((names) => names.split('|').map((kind) => kind.split(' ')))
 const namesOf = (kind: number): string => DAYS.flatMap((kinds) => kinds[kind]!).join('|')
 const DAY = new RegExp(`((?:${namesOf(0)})(?!\\p{L})|(?:${namesOf(1)})(?=[.,:：]))\\.?,?[ ]{0,2}`, 'iuy')
-const MONTH_ALONE = /(\p{L}{3,10})\.?(?=[ \t]*(?:[:：\n–—-]|$))/iuy
+const MONTH_ALONE = /(\p{L}{2,10})\.?(?=[ \t]*(?:[:：\n–—-]|$))/iuy
 const MONTH = '(\\p{L}{3,10})\\.?'
 const CLOCK = '(?:[T ,]{1,3}(\\d{1,2}):(\\d\\d)(?::(\\d\\d))?)?'
 const DATE = new RegExp(
   [
-    '(?:(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)',
+    '(?:(\\d{4})(?:[-/.年]|년 ?)(\\d{1,2})(?:(?:[-/.月]|월 ?)(\\d{1,2})[日일]?)?(?!\\d)',
     '(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)',
     `${MONTH}[ ]{1,2}(?:(\\d{4})(?!\\d)|(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?)`,
     `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH}(?:,? (?:de |del )?(\\d{4})(?!\\d))?`,
-    `(\\d{1,2})月(\\d{1,2})日)${CLOCK}`,
+    `(\\d{1,2})(?:月|월 ?)(\\d{1,2})[日일])${CLOCK}`,
   ].join('|'),
   'iuy',
 )
@@ -91,7 +91,7 @@ function toNamedMonth(name: string | undefined): number {
   if (name === undefined || toMonth(name) === 0) return 0
   // most texts begin with no such word, and the first format takes some milliseconds
   monthNames ??= new Map(
-    ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'ru'].flatMap((locale) => {
+    ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'ru', 'ar', 'zh'].flatMap((locale) => {
       const format = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' })
       return MONTHS.map((_, i): [string, number] => [format.format(Date.UTC(2024, i, 15)).toLowerCase(), i + 1])
     }),

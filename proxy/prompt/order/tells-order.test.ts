@@ -28,6 +28,17 @@ const keys: Readonly<Record<string, (n: number) => string>> = {
   'a line of a system log': (n) => `Jun  ${n} 10:00:00 host `,
   'a day of the week': (n) => `${['Monday', 'Wednesday', 'Friday'][n - 1]}: `,
   'a German day of the week': (n) => `## ${['Montag', 'Dienstag', 'Mittwoch'][n - 1]}\n`,
+  'a French day of the week': (n) => `${['lundi', 'mardi', 'mercredi'][n - 1]}: `,
+  'a Portuguese day of the week': (n) => `${['segunda-feira', 'terça-feira', 'quarta-feira'][n - 1]}\n`,
+  'an Arabic day of the week': (n) => `${['الاثنين', 'الثلاثاء', 'الأربعاء'][n - 1]}: `,
+  'an Arabic month': (n) => `${['يناير', 'فبراير', 'مارس'][n - 1]}: `,
+  'an Arabic date': (n) => `${'٥٧٩'[n - 1]} يناير ٢٠٢٣: `,
+  'a Chinese month': (n) => `${'一二三'[n - 1]}月：`,
+  'a Korean month': (n) => `${n}월: `,
+  'a Korean date': (n) => `2024년 3월 ${n}일: `,
+  'a day in Chinese': (n) => `第${'一二三'[n - 1]}天：`,
+  'a step in words': (n) => `Step ${['one', 'two', 'three'][n - 1]}: `,
+  'an act': (n) => `Act ${'I'.repeat(n)}\n`,
   'a Chinese day of the week': (n) => `周${'一二三'[n - 1]}：`,
   'a month': (n) => `${['January', 'February', 'March'][n - 1]}: `,
   'a month of a year': (n) => `${['November 2023', 'December 2023', 'January 2024'][n - 1]}\n`,
@@ -110,6 +121,14 @@ it.each([
   [['First draft', 'Second draft', 'Third draft'], false],
   [['第一章', '第二章', '第三章'], false],
   [['Draft 2', 'Draft 3', 'Draft 4'], false],
+  [['星期一', '星期二', '星期三'], false],
+  [['segunda-feira', 'terça-feira', 'quarta-feira'], false],
+  [['الاثنين', 'الثلاثاء', 'الأربعاء'], false],
+  [['يناير', 'فبراير', 'مارس'], false],
+  [['1月', '2月', '3月'], false],
+  [['٥ يناير ٢٠٢٣', '٧ فبراير ٢٠٢٣', '١ مارس ٢٠٢٣'], false],
+  [['الفصل ٠٢', 'الفصل ٠٣', 'الفصل ٠٤'], false],
+  [['2024년 3월 5일', '2024년 4월 1일', '2024년 4월 9일'], false],
   [['Part III', 'Part I', 'Part II'], true],
   [['Plan A', 'Plan B', 'Plan C'], true],
   [['March hares', 'April showers', 'May flowers'], true],
@@ -191,7 +210,22 @@ describe('what a tool found stays as it is', () => {
   it('where the tool was asked to sort it, or says that it did', () => {
     expect(blocks('search', { q: 'x', sort: 'date' })).toBe(1)
     expect(blocks('search', { q: 'x', order_by: 'published desc' })).toBe(1)
-    expect(blocks('search', { q: 'x', sort_by: 'relevance' })).toBe(3)
+    for (const sorting of [
+      { sql: 'SELECT title, content FROM documents ORDER BY views DESC LIMIT 3' },
+      { query: 'documents | sort by views' },
+      { q: 'x', sort: [['views', -1]] },
+      { q: 'x', newest: true },
+      { q: 'x', descending: true },
+    ])
+      expect(blocks('search', sorting)).toBe(1)
+    for (const relevance of [
+      { q: 'x', sort_by: 'relevance' },
+      { sql: "SELECT content FROM documents ORDER BY embedding <=> '[0.1]' LIMIT 3" },
+      { sql: 'SELECT content FROM documents ORDER BY similarity(content, q) DESC' },
+      { q: 'x', newest: false },
+      { q: 'How do I sort by age and order by name?' },
+    ])
+      expect(blocks('search', relevance)).toBe(3)
     const json = lists.JSON!(texts)
     expect(blocks('search', {}, json.replace('{', '{"sort":"newest",'))).toBe(1)
     expect(blocks('search', {}, json.replace(/\}$/, ',"sort":"newest"}'))).toBe(1)

@@ -1,6 +1,6 @@
 import { commonStart } from '#index/common-edges.ts'
+import { toAsciiDigits } from '../../common/digits.ts'
 import type { BlockSpan } from '../context-list.ts'
-import { toAsciiDigits } from '../scan/words/digits.ts'
 import { endsInRank } from '../scan/words/field-names.ts'
 import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
@@ -13,7 +13,9 @@ const LONGEST_HEAD = 120
 const WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu
 // `3.md` and `a/3` are names, `40 %` is an amount, and `3 ways` is a number of things
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
-const BARE = /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[年月日章节節页頁回部条條課课话話])/u
+// what a number counts, behind it
+const COUNTED = /^[年月日章节節页頁回部条條課课话話년월일장절회과화]/u
+const BARE = new RegExp(`^(?:[ \\t]*(?:\\n|$)|[.):：\\]/]|[ \\t]*[-–—:：|])|${COUNTED.source}`, 'u')
 // `doc3` is a name, `v3`, `Q3` and `FY2021` are not
 const NAMED = /(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$/iu
 // a key identifies a text, but not its position
@@ -30,15 +32,18 @@ const COUNTS: readonly (readonly string[])[] = [
   '一 二 三 四 五 六 七 八 九 十',
 ].map((words) => words.split(' '))
 const OF_ALL = /^[ \t]?(?:\/|of|von|de|из)[ \t]?\d/
+// what stands in front of a text: `第一天：`, `Act I`
+const FRONT = /^([^:：.\\\n]{1,40})(?:[:：\n]|\\n)/u
 const YEAR = /^(?:19|20)\d\d$/
 
 /** Returns whether the texts of these blocks begin with dates, times or numbers that rise or fall through all of them. */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
-  return areCounted(
-    blocks.map(({ contentStart, contentEnd }) =>
-      text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_HEAD)).trimStart(),
-    ),
+  const heads = blocks.map(({ contentStart, contentEnd }) =>
+    text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_HEAD)).trimStart(),
   )
+  if (areCounted(heads)) return true
+  const fronts = heads.flatMap((head) => FRONT.exec(head)?.[1] ?? [])
+  return fronts.length === heads.length && fronts.length > 1 && areNextNames(fronts, commonStart(fronts))
 }
 
 /** Returns whether the values of these items are dates, times or numbers that rise or fall throughout. */
@@ -52,7 +57,9 @@ export function areInOrder<T>(items: readonly T[], toValue: (item: T) => string)
 /** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
 export function areDated(texts: readonly string[]): boolean {
   const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
-  return areSteady(texts, (text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull))
+  return areSteady(texts.map(toAsciiDigits), (text) =>
+    Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull),
+  )
 }
 
 /** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */
@@ -78,8 +85,9 @@ function readPlace(head: string, { length }: string): Position | undefined {
 }
 
 /** Returns whether these names follow each other: `Monday`, `Act two`, `report.pdf#page=3`, `02-setup.md`. */
-export function areNumberedParts(names: readonly string[]): boolean {
-  if (names.length < 2) return false
+export function areNumberedParts(written: readonly string[]): boolean {
+  if (written.length < 2) return false
+  const names = written.map(toAsciiDigits)
   const shared = commonStart(names)
   return areNextNames(names, shared) || areCountedNames(names, shared)
 }
@@ -87,16 +95,24 @@ export function areNumberedParts(names: readonly string[]): boolean {
 /** Whether names differ in days, months or what counts without digits, one after the other. */
 function areNextNames(names: readonly string[], shared: number): boolean {
   const prefix = names[0]!.slice(0, shared).replace(/[\p{Script=Latin}\p{Script=Cyrillic}]+$/u, '')
-  const values = names.map((name) => /^[^"'<>()[\]\n|]*/.exec(name.slice(prefix.length))![0].trim().toLowerCase())
-  if (areSteady(values, (value) => (/^\p{L}+$/u.test(value) ? readDate(value, 0) : undefined))) return true
+  const valueAt = (name: string, at: number): string =>
+    /^[^"'<>()[\]\n|]*/.exec(name.slice(at))![0].trim().toLowerCase()
+  const values = names.map((name) => valueAt(name, prefix.length))
+  // `星期一` and `星期二` share letters
+  const before = prefix.replace(/\p{L}+$/u, '').length
+  const dateOf = (name: string): Position | undefined => {
+    const date = valueAt(name, before)
+    return /^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined
+  }
+  if (areSteady(names, dateOf)) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
   return (
     isPart &&
     COUNTS.some((counts) => {
-      const first = counts.indexOf(words[0]!)
-      return first >= 0 && words.every((word, i) => word === counts[first + i])
+      const at = words.map((word) => counts.indexOf(word))
+      return !at.includes(-1) && [1, -1].some((step) => at.every((place, i) => place === at[0]! + step * i))
     })
   )
 }
@@ -114,6 +130,7 @@ function areCountedNames(names: readonly string[], shared: number): boolean {
   return (
     PART.test(prefix) ||
     OF_ALL.test(behind) ||
+    COUNTED.test(behind) ||
     digits.every((own) => YEAR.test(own)) ||
     digits.some((own) => own.startsWith('0') && own.length > 1)
   )

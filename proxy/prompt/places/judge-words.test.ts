@@ -209,7 +209,7 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     'Add a line "Quellen: 1, 3" at the end.',
     'Mark each sentence with <sup>n</sup>.',
     'Cite as [S1].',
-    '引用时使用〔1〕的格式。',
+    '引用时使用「1」的格式。',
     'Cite as «1».',
     'Cite as src-1.',
     'Cite your sources as superscript numerals, like this: salt is grey^2.',

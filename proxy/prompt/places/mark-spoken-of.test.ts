@@ -284,6 +284,17 @@ describe('a list stays as received', () => {
     const chat = (...blocks: string[]): Message[] => [user(numbered(...blocks)), assistant('Peru [1].'), user('Thanks')]
     expect(isMoved(chat)).toBe(false)
   })
+
+  it.each(['The second document says so.', '第二篇文档这样说。', 'Das zweite Dokument sagt es.'])(
+    'when such an answer names one by its place: %j',
+    (words) => {
+      const chat =
+        (said: string) =>
+        (...blocks: string[]): Message[] => [user(`${numbered(...blocks)}\n\nWhy?`), assistant(said), user('Thanks')]
+      expect(isMoved(chat('It rains.'))).toBe(true)
+      expect(isMoved(chat(words))).toBe(false)
+    },
+  )
 })
 
 it.each(['[CONTEXT {i}]:\n{x}\n[END CONTEXT {i}]\n\n', '[Document {i}]\n{x}\n[/Document {i}]\n'])(

@@ -69,7 +69,8 @@ export function* markSpokenOf<Message extends Found>(
       })
       marked[place] = { ...message, contexts }
     }
-    if (role === 'assistant') for (const remark of readCitations(words)) later.add(remark)
+    if (role === 'assistant')
+      for (const remark of [...readCitations(words), ...readWords(words, 'rules').remarks]) later.add(remark)
     yield
   }
   return marked

@@ -67,6 +67,7 @@ export const orderRules = {
     ORDER; PARTS_ABROAD
     TEXT suivant* qui? WINS; TEXT précédent*|ultérieur*|postérieur*|antérieur*|posterior|anterior|siguiente|seguinte|successivo|successiva|precedente
     последнему|последний|первому|позднему $; последнему|первому из; более поздн* $; следует|следуют друг за другом
+    越 LATER; ほど LATER; 갈수록 LATER; WINS ..3 LATER 的 TEXT; WINS das zuletzt genannt*
     後|前|最後|最初|次 の 文書|資料|ドキュメント|テキスト|もの; LATER ..20 优先|優先|为准|為准|覆盖|覆蓋|取代|上書き|置き換え|우선|덮어|대체`,
 
   /** values listed for texts that are named by their places */

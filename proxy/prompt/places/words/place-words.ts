@@ -46,7 +46,8 @@ export const placeRules = {
     第 CHINESE_NUMBER|SMALL CHINESE_NUMBER? PIECE; CHINESE_NUMBER|SMALL 番目|つ目|件目
     첫|두|세|네|다섯|여섯 번째; 첫째; 둘째; 셋째; 넷째; SMALL 번째? 문서|자료|출처|글|텍스트|파일|결과|기사; SMALL es|os|ös|as|eses számú TEXT; SMALL numaralı TEXT; SMALL й|я|е|го|м|му TEXT; 마지막|맨처음|맨끝|맨위|맨아래 의? TEXT
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
-    最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上`,
+    最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上
+    ^ _? BEHIND $; عن BEHIND $; 마지막|이전|처음 것; 最後|最初|次 の は|を|も`,
 
   /** numbers in such a sentence show how to cite, unless it asks something */
   showing: 'SHOWING; citation+ !NUMBER',

@@ -1,4 +1,4 @@
-import { toAsciiDigits } from '../../scan/words/digits.ts'
+import { toAsciiDigits } from '../../../common/digits.ts'
 import { readRemarks } from '../read-remarks.ts'
 import { answerRules, asksForData, asksForMany, readForms } from './answer-words.ts'
 import { orderRules } from './order-words.ts'

@@ -12,7 +12,17 @@ export function toAsciiDigits(text: string): string {
   return text
 }
 
+/** Returns a text with its ASCII digits in the script of a digit. */
+export function toDigitsLike(digit: string, text: string): string {
+  const zero = zeroOf(digit)
+  return zero === undefined ? text : text.replace(/\d/g, (own) => String.fromCharCode(zero + Number(own)))
+}
+
 function toAscii(digit: string): string {
+  return String(digit.charCodeAt(0) - zeroOf(digit)!)
+}
+
+function zeroOf(digit: string): number | undefined {
   const code = digit.charCodeAt(0)
-  return String(code - zeros.findLast((zero) => zero <= code)!)
+  return zeros.find((zero) => zero <= code && code < zero + 10)
 }
