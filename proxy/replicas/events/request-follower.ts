@@ -46,7 +46,7 @@ export class RequestFollower {
     this.#prompts = prompts
     cache.began(this.#ids, prompts)
     if (this.isAsked) this.asked = tokens!.tokensOf({ api: this.#api, path, headers, body })
-    void Promise.resolve(this.asked).then(this.#learn)
+    void Promise.resolve(this.asked).then(this.#learn, () => this.#learn(undefined))
     return request
   }
 
