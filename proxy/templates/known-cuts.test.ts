@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
-import { searchInSteps } from '../prompt/find-contexts.ts'
+import { type KnownTemplates, searchInSteps } from '../prompt/find-contexts.ts'
 import { finish } from '../prompt/finish.ts'
 import { findContextLists } from '../prompt/forms/found-lists.fixture.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
@@ -185,13 +185,11 @@ describe('a template stays known, whatever the rules leave alone', () => {
 
   test.each(Object.entries(others))('%s', (_, other) => {
     const cuts = new KnownCuts()
-    const search = (content: string) =>
-      finish(
-        searchInSteps(message, [content], undefined, {
-          cut: (...own) => cuts.cut('a', ...own),
-          learn: (...own) => cuts.learn('a', ...own),
-        }),
-      )
+    const known: KnownTemplates = {
+      cut: (...own) => cuts.cut('a', ...own),
+      learn: (...own) => cuts.learn('a', ...own),
+    }
+    const search = (content: string) => finish(searchInSteps(message, [content], undefined, known))
     const isCut = (content: string): boolean => cuts.cut('a', message, content) !== undefined
     for (let i = 0; i < 5; i++) search(templates.tags(own))
     // they are read by the rules now and then, or always
