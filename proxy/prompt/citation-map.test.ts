@@ -5,7 +5,7 @@ import type { PromptContext } from './body/prompt-context.ts'
 import { citationMapOf, labelFormOf } from './citation-map.ts'
 import { findContexts } from './contexts.fixture.ts'
 
-const message = { place: 0, role: 'user', texts: [0], rest: '[{}]', isTextOnly: true }
+const message = { role: 'user', texts: [0], rest: '[{}]', isTextOnly: true }
 const find = (text: string): PromptContext => findContexts(message, [text])[0]!
 const mapOf = (...lists: [text: string, order: number[]][]): unknown => {
   const texts = lists.map(([text]) => text)

@@ -3,7 +3,7 @@ import { findContexts } from './contexts.fixture.ts'
 
 /** Returns how many blocks are found in each list of a message of the user. */
 function countsIn(text: string): number[] {
-  const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+  const message = { role: 'user', texts: [0], rest: '', isTextOnly: true }
   return findContexts(message, [text]).map(({ slots }) => slots.length)
 }
 

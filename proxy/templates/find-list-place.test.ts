@@ -13,7 +13,7 @@ const documents = [
 ]
 
 function placeOf(content: string, system = 'Answer from the documents. Today is 3 May.'): ListPlace {
-  const message: PromptMessage = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+  const message: PromptMessage = { role: 'user', texts: [0], rest: '', isTextOnly: true }
   const { contexts } = searchMessage(message, [content])
   expect(contexts).toHaveLength(1)
   return findListPlace(contexts[0]!, message, [content], { api: 'chat_completions', system })
@@ -83,7 +83,7 @@ describe('the place of a list', () => {
       ...{ slots, blocks: ids, contents: ids, positional: true, labelPrefix: 'Document ' },
       ...{ annotateAt: undefined, isResult: false },
     }
-    const message: PromptMessage = { place: 0, role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: true }
+    const message: PromptMessage = { role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: true }
     const place = findListPlace(context, message, texts, { api: 'chat_completions', system: '' })
     expect(place).toMatchObject({ lead: '', gap: '\0Document #:' })
   })

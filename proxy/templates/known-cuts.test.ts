@@ -7,7 +7,7 @@ import { findContextLists } from '../prompt/forms/found-lists.fixture.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { KnownCuts } from './known-cuts.ts'
 
-const message: PromptMessage = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+const message: PromptMessage = { role: 'user', texts: [0], rest: '', isTextOnly: true }
 const text = fc
   .array(fc.constantFrom('salt', 'ferry', 'mill', 'bell', 'slate', 'of 1702', '\n', '\n\n', '- grey', '[x]'), {
     minLength: 8,

@@ -14,7 +14,6 @@ export class PromptBuilder {
   readonly texts: PromptText[] = []
   readonly prompts: Prompt[] = []
   #messages: { -readonly [member in keyof PromptMessage]: PromptMessage[member] }[] = []
-  #places = 0
   /** by call id */
   readonly #tools = new Map<unknown, ToolCall>()
 
@@ -39,7 +38,6 @@ export class PromptBuilder {
     const before = this.#messages.at(-1)
     if (before?.role === 'user' && role === 'user') before.isFollowed = true
     this.#messages.push({
-      place: this.#places++,
       role,
       texts,
       rest: JSON.stringify(rest),

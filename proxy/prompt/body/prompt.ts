@@ -10,8 +10,6 @@ export interface PromptText {
 
 /** A part of a prompt from one speaker. */
 export interface PromptMessage {
-  /** index among all messages of the body */
-  readonly place: number
   readonly role: string
   /** indices of its texts in `PromptSet.texts` */
   readonly texts: readonly number[]

@@ -3,7 +3,7 @@ import { findContexts } from '../contexts.fixture.ts'
 
 /** Returns the texts of the blocks in a user message with these parts. */
 function blocksOf(...texts: string[]): string[][] {
-  const message = { place: 0, role: 'user', texts: [...texts.keys()], rest: '', isTextOnly: true }
+  const message = { role: 'user', texts: [...texts.keys()], rest: '', isTextOnly: true }
   return findContexts(message, texts).map(({ slots }) =>
     slots.map(({ text, content }) => texts[text]!.slice(content.start, content.end)),
   )
@@ -45,7 +45,7 @@ describe('the text parts of a message', () => {
 
   it('are none when pictures stand between them, to which they may belong', () => {
     const texts = ['Document 1: a cat.', 'Document 2: a dog.', 'Does each caption fit its picture?']
-    const message = { place: 0, role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: false }
+    const message = { role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: false }
     expect(findContexts(message, texts)).toEqual([])
     expect(findContexts({ ...message, isTextOnly: true }, texts)).toHaveLength(1)
   })

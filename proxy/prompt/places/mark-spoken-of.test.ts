@@ -533,7 +533,7 @@ describe('in the requests that frameworks sent', () => {
     }
     const texts = body.messages.map(({ content }) => (typeof content === 'string' ? content : ''))
     const messages = body.messages.map(({ role }, place) => {
-      const message = { place, role, texts: [place], rest: '', isTextOnly: true }
+      const message = { role, texts: [place], rest: '', isTextOnly: true }
       return { message, contexts: findContexts(message, texts), past: [] }
     })
     const contexts = finish(markSpokenOf(messages, texts)).flatMap((message) => message.contexts)
@@ -626,7 +626,7 @@ it('what a template has between its blocks is no list of words beside them', () 
   })
   const ids = content.map(toBlockId)
   const found = { slots, blocks: ids, contents: ids, positional: false, labelPrefix: '', isResult: false }
-  const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+  const message = { role: 'user', texts: [0], rest: '', isTextOnly: true }
   const marked = (by: 'learnt' | 'known_chunks'): boolean | undefined => {
     const certain = { by, chunks: [], spans: [], labels: [] }
     const context: PromptContext = { ...found, annotateAt: undefined, certain }
