@@ -210,10 +210,20 @@ describe('a conversation goes as the client wrote it from then on', () => {
     },
   )
 
-  it('if reasoning that cites is part of the history', () => {
+  it.each([
+    { reasoning_content: 'document 4' },
+    { reasoning_content: 'As [4] says, it is slate.' },
+    { reasoning: 'Slate [1, 4].' },
+  ])('if reasoning that cites is part of the history: %j', (members) => {
     const { sender } = sendTurn()
-    const messages = [turn, { ...assistantMessage('It is slate [4].'), reasoning_content: 'document 4' }, user('Why?')]
+    const messages = [turn, { ...assistantMessage('It is slate [4].'), ...members }, user('Why?')]
     expect(sender.send(messages)).toEqual(messages)
+  })
+
+  it('but not if reasoning is part of it that cites nothing', () => {
+    const { sender, sent } = sendTurn()
+    const thought = { reasoning_content: 'It says slate, by x[4].' }
+    expect(sender.send([turn, { ...assistantMessage('It is slate [4].'), ...thought }, user('Why?')])[0]).toEqual(sent)
   })
 
   it('with everything after the list, whose labels pointers name', () => {

@@ -148,7 +148,20 @@ function areTranslatable(list: ListItem, asked: readonly Asked[], items: TurnIte
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
 function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
   return ({ message: { role, rest } }) =>
-    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations(rest, form, labels)
+    form !== undefined &&
+    isAnswer(role) &&
+    /"(?:reasoning|thinking)/.test(rest) &&
+    stringsIn(rest).some((text) => holdCitations(text, form, labels))
+}
+
+/** Numbers in JSON itself cite nothing. */
+function stringsIn(json: string): readonly string[] {
+  const texts: string[] = []
+  JSON.parse(json, (_, value) => {
+    if (typeof value === 'string') texts.push(value)
+    return value
+  })
+  return texts
 }
 
 /** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */
