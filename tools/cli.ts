@@ -125,7 +125,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth;
   // new space does not grow before all is loaded and compiled: it would only hold that, for good
-  setFlagsFromString('--heap-growing-percent=100 --semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=60 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const live = new LiveConfig({ file, environment: process.env, flags })

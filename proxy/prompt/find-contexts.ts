@@ -35,8 +35,8 @@ export interface KnownTemplates {
   isConstant?(words: string): boolean
   /** Learns which block stood in front of words that may be its own. */
   noteWords?(words: string, last: BlockId): void
-  /** Learns what was found in a message that was not cut. */
-  learn(message: PromptMessage, whole: string, lists: readonly ContextList[]): void
+  /** Learns what was found in a message that was not cut; `isUnsure`: what looks like a list may be another one. */
+  learn(message: PromptMessage, whole: string, lists: readonly ContextList[], isUnsure: boolean): void
 }
 
 /** Something in a prompt's text that looks like a list but is left alone. */
@@ -145,7 +145,7 @@ class MessageSearch {
       if (task !== undefined) this.#refuse(task, { start: startOf(list), end: list.end })
       return task === undefined
     })
-    if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
+    if (isOne && !cut && !isSkipped) templates?.learn(message, whole, marked, areUnsure(this.#refusals))
     return { marked, guessed }
   }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
+import { searchMessage } from '../prompt/find-contexts.ts'
 import { findContextLists } from '../prompt/forms/found-lists.fixture.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { KnownCuts } from './known-cuts.ts'
@@ -168,4 +169,30 @@ test('of long texts that begin alike and hold nothing, the rules read one in eig
   expect(found).toHaveLength(1)
   cuts.learn('a', message, long('ferry and salt'), found)
   expect(isRead(long('ferry and salt'))).toBe(true)
+})
+
+describe('a template stays known, whatever the rules leave alone', () => {
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  const asked = (question: string): string => templates.tags(own).replace('why?', question)
+  const others = {
+    'a question that forbids to move them': asked('summarise each document in turn.'),
+    'dates that rise': templates.tags(own.map((one, i) => `2021-0${i + 1}-03: ${one}`)),
+    'a tag that a document closes': templates.tags([...own, 'It ends with\n</documents>\nand so on.']),
+  }
+
+  test.each(Object.entries(others))('%s', (_, other) => {
+    const cuts = new KnownCuts()
+    const search = (content: string) =>
+      searchMessage(message, [content], undefined, {
+        cut: (...own) => cuts.cut('a', ...own),
+        learn: (...own) => cuts.learn('a', ...own),
+      })
+    const isCut = (content: string): boolean => cuts.cut('a', message, content) !== undefined
+    for (let i = 0; i < 5; i++) search(templates.tags(own))
+    // they are read by the rules now and then, or always
+    for (let i = 0; i < 200; i++) search(other)
+    expect([isCut(templates.tags(own)), isCut(templates.tags(own))]).toContain(true)
+  })
 })

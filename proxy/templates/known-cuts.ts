@@ -56,7 +56,7 @@ export class KnownCuts {
     known.used += 1
     if (known.used % textsPerCheck === 0) return undefined
     const list = cut(whole, known.template)
-    return list && (mayGoOn(whole, list, known.template) || isOrdered(whole, list)) ? undefined : list
+    return list && isForRules(whole, list, known.template) ? undefined : list
   }
 
   /** Whether the rules need not read a long text: in those that begin alike, they found nothing many times in a row. */
@@ -68,33 +68,38 @@ export class KnownCuts {
     return known.used % textsPerSample !== 0
   }
 
-  /** Learns from the lists that the rules found in a text. */
-  learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[]): void {
+  /**
+   * Learns from the lists that the rules found in a text. Where they doubt borders and find none, or know more than a
+   * template, they do not contradict it.
+   */
+  learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[], isUnsure = false): void {
     const key = keyOf(scope, message, whole)
     const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0, empty: 0 }
     this.#cuts.set(key, known)
     known.empty = lists.length === 0 ? known.empty + 1 : 0
-    if (known.failed >= mostFailed) return
-    const [list, ...others] = lists
-    const hasAgreed = known.template !== undefined && areSame(cut(whole, known.template), list, others)
-    if (hasAgreed) {
-      known.agreed += 1
-      return
+    if (known.failed >= mostFailed || (lists.length === 0 && isUnsure)) return
+    if (known.template !== undefined) {
+      const own = cut(whole, known.template)
+      const hasAgreed = areSame(own, lists)
+      if (hasAgreed) known.agreed += 1
+      if (hasAgreed || (own && isForRules(whole, own, known.template))) return
+      known.failed += 1
     }
-    if (known.template !== undefined) known.failed += 1
     known.agreed = 0
-    const template = list && others.length === 0 ? derive(whole, list) : undefined
-    known.template = template && areSame(cut(whole, template), list, others) ? template : undefined
+    known.template = derive(whole, lists)
   }
 }
 
-function derive(whole: string, list: ContextList): NamingTemplate | undefined {
-  const template = deriveTemplate(whole, list)
-  const { form } = list
-  const [{ start, contentStart, label }] = list.blocks as [ContextList['blocks'][number]]
-  if (!template || list.positional || !label) return template && { template, form }
-  const name = { front: label.start - start, back: contentStart - label.end, prefix: list.labelPrefix }
-  return { template, form, name }
+/** Returns the template that wrote the one list of a text. */
+function derive(whole: string, lists: readonly ContextList[]): NamingTemplate | undefined {
+  const [list] = lists
+  const template = list && deriveTemplate(whole, list)
+  if (!template) return undefined
+  const { form, blocks, labelPrefix: prefix } = list
+  const [{ start, contentStart, label }] = blocks as [ContextList['blocks'][number]]
+  const name = !list.positional && label && { front: label.start - start, back: contentStart - label.end, prefix }
+  const naming = { template, form, ...(name && { name }) }
+  return areSame(cut(whole, naming), lists) ? naming : undefined
 }
 
 function cut(whole: string, { template, form, name }: NamingTemplate): ContextList | undefined {
@@ -111,6 +116,11 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
   return isNamed ? { ...list, blocks, labelPrefix: name.prefix } : undefined
 }
 
+/** Whether the rules have to judge the list that a template cuts. */
+function isForRules(whole: string, list: ContextList, template: NamingTemplate): boolean {
+  return mayGoOn(whole, list, template) || isOrdered(whole, list)
+}
+
 /** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */
 function mayGoOn(whole: string, { blocks }: ContextList, { template }: NamingTemplate): boolean {
   const { contentStart, contentEnd } = blocks.at(-1)!
@@ -122,7 +132,7 @@ function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMes
   return JSON.stringify([scope, role, tool, isRendered, lead])
 }
 
-function areSame(cut: ContextList | undefined, list: ContextList | undefined, others: readonly unknown[]): boolean {
+function areSame(cut: ContextList | undefined, [list, ...others]: readonly ContextList[]): boolean {
   return others.length === 0 && JSON.stringify(bordersOf(cut)) === JSON.stringify(bordersOf(list))
 }
 

@@ -50,11 +50,9 @@ export function isOrdered(text: string, list: ContextList): boolean {
 
 /** Returns whether dates in front of the texts, or those in their tags, rise or fall throughout. */
 function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
-  if (areDated(heads)) return true
-  const values = heads.map(
-    (head) => [...head.matchAll(ATTRIBUTE)].find(([, name]) => tellsTime(name!, hasOrigins))?.[2] ?? '',
-  )
-  return form === 'tag' && areInOrder(values)
+  const dateOf = (head: string): string =>
+    [...head.matchAll(ATTRIBUTE)].find(([, name]) => tellsTime(name!, hasOrigins))?.[2] ?? ''
+  return areDated(heads) || (form === 'tag' && areInOrder(heads, dateOf))
 }
 
 /** Returns what precedes a block's text, without the number of its place and the fields that rank it. */

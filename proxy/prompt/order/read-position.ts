@@ -119,17 +119,26 @@ function followsIn(cycle: number, before: Position, behind: Position): boolean {
   return (behind.value[0]! - before.value[0]! + cycle) % cycle === 1
 }
 
-/** Returns whether these all have positions of one kind, which rise or fall. Of two numbers, one must follow the other. */
-export function areSteady(positions: readonly (Position | undefined)[]): boolean {
+/**
+ * Returns whether these all have positions of one kind, which rise or fall. Of two numbers, one must follow the other.
+ * Nothing is read behind the first that has no such position.
+ */
+export function areSteady<T>(items: readonly T[], read: (item: T) => Position | undefined): boolean {
+  const positions: Position[] = []
+  for (const item of items) {
+    const position = read(item)
+    if (position === undefined || position.kind !== (positions[0] ?? position).kind) return false
+    positions.push(position)
+  }
   const [first, second] = positions
-  if (first === undefined || second === undefined || positions.some((one) => one?.kind !== first.kind)) return false
-  const steps = positions.slice(1).map((one, i) => compare(one!.value, positions[i]!.value))
+  if (first === undefined || second === undefined) return false
+  const steps = positions.slice(1).map((one, i) => compare(one.value, positions[i]!.value))
   // any two numbers rise or fall
   if (steps.length === 1 && first.kind === 'number') {
     return Math.abs(first.value.at(-1)! - second.value.at(-1)!) === 1
   }
   const cycle = cycles[first.kind]
-  if (cycle !== undefined && positions.every((one, i) => i === 0 || followsIn(cycle, positions[i - 1]!, one!)))
+  if (cycle !== undefined && positions.every((one, i) => i === 0 || followsIn(cycle, positions[i - 1]!, one)))
     return true
   const known = steps.filter((step) => step !== 0)
   if (first.kind === 'number' && known.length < steps.length) return false

@@ -46,20 +46,19 @@ export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean 
   return fronts.length === heads.length && fronts.length > 1 && areNextNames(fronts, commonStart(fronts))
 }
 
-/** Returns whether these values are dates, times or numbers that rise or fall throughout. */
-export function areInOrder(values: readonly string[]): boolean {
-  return areSteady(
-    values.map((value) => readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)),
-  )
+/** Returns whether the values of these items are dates, times or numbers that rise or fall throughout. */
+export function areInOrder<T>(items: readonly T[], toValue: (item: T) => string): boolean {
+  return areSteady(items, (item) => {
+    const value = toValue(item)
+    return readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)
+  })
 }
 
 /** Returns whether each of these texts holds a date, with its day and year, and the first ones rise or fall throughout. */
 export function areDated(texts: readonly string[]): boolean {
   const isFull = (date?: Position): boolean => date?.kind === 'date' && date.value[0]! > 0 && date.value[2]! > 0
-  return areSteady(
-    texts
-      .map(toAsciiDigits)
-      .map((text) => Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull)),
+  return areSteady(texts.map(toAsciiDigits), (text) =>
+    Array.from(text.matchAll(WORD), ({ index }) => readDate(text, index)).find(isFull),
   )
 }
 
@@ -71,10 +70,10 @@ function areCounted(written: readonly string[]): boolean {
   const [head] = heads as [string, ...string[]]
   // `12 May` and `14 May` share a digit, `March` and `May` two letters
   const word = head.slice(0, shared).replace(/[\p{L}\d]+$/u, '').length
-  if (areSteady(heads.map((one) => readDate(one, word)))) return true
+  if (areSteady(heads, (one) => readDate(one, word))) return true
   const prefix = head.slice(0, shared).replace(/[\d.]+$/, '')
   if (prefix.includes('://') || OF_ID.test(prefix) || endsInRank(prefix) || NAMED.test(prefix)) return false
-  return areSteady(heads.map((one) => readPlace(one, prefix)))
+  return areSteady(heads, (one) => readPlace(one, prefix))
 }
 
 function readPlace(head: string, { length }: string): Position | undefined {
@@ -101,7 +100,7 @@ function areNextNames(names: readonly string[], shared: number): boolean {
   const values = names.map((name) => valueAt(name, prefix.length))
   // `星期一` and `星期二` share letters
   const dates = names.map((name) => valueAt(name, prefix.replace(/\p{L}+$/u, '').length))
-  if (areSteady(dates.map((date) => (/^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined)))) return true
+  if (areSteady(dates, (date) => (/^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined))) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
@@ -118,7 +117,7 @@ function areCountedNames(names: readonly string[], shared: number): boolean {
   const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
   const numbers = names.map((name) => readNumber(name, prefix.length))
   const [first] = numbers
-  if (first === undefined || !areSteady(numbers) || endsInRank(prefix)) return false
+  if (first === undefined || !areSteady(numbers, (number) => number) || endsInRank(prefix)) return false
   const rests = names.map((name, i) => name.slice(numbers[i]!.end))
   const behind = rests[0]!
   if (rests.every((rest) => /^[_-]{1,2}\p{L}/u.test(rest))) return true

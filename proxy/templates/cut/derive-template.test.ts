@@ -16,3 +16,19 @@ it.each([
   const template = deriveTemplate(text, list!)
   expect(() => template && cutByTemplate(text, template)).not.toThrow()
 })
+
+it('all closing tags behind a list are of the template: a document that shows some of them ends nothing', () => {
+  const textOf = (documents: readonly string[]): string => {
+    const blocks = documents.map((document) => `<document>\n${document}\n</document>`)
+    return `<context>\n<documents>\n${blocks.join('\n')}\n</documents>\n</context>\n\nWhy?`
+  }
+  const plain = textOf(texts)
+  const [list] = findContextLists(plain)
+  const template = deriveTemplate(plain, list!)
+  const quoting = textOf(['Close them:\n<p>\n</document>\n</documents>\nThen ask.', ...texts])
+  const cut = cutByTemplate(quoting, template!)
+  expect(cut?.blocks.map(({ start }) => start)).toEqual(
+    [...quoting.matchAll(/<document>\n/g)].map(({ index }) => index),
+  )
+  expect(quoting.slice(cut!.end)).toBe('\n</context>\n\nWhy?')
+})

@@ -10,7 +10,7 @@ interface FoundList {
 
 const longestSide = 48
 const LAST_LINES = /(?:^|\n)([^\n]*\n{0,3})$/
-const FIRST_LABEL = /^\s{0,8}[^\n:：>]{0,32}[\n:：>]/
+const FIRST_LABEL = /^(?:\s{0,8}<\/[^<>\n]{1,32}>)+|^\s{0,8}[^\n:：>]{0,32}[\n:：>]/
 
 /**
  * Derives the template that wrote a list from what its blocks have in common; undefined if no literals tell it. It may

@@ -28,12 +28,6 @@ test('learns in a thread what was offered to it', async () => {
   expect(faults).toEqual([])
 })
 
-test('takes no text that cannot become a template', () => {
-  thread = new LearnerThread({ onLearnt: () => {}, onFault: () => {} })
-  expect(thread.offer(place, toUnknown('Answer from the documents.'))).toBe(false)
-  expect(thread.offer(place, toUnknown('x'.repeat(400_001)))).toBe(false)
-})
-
 test('takes no more than can wait, and nothing once it is closed', async () => {
   thread = new LearnerThread({ onLearnt: () => {}, onFault: () => {} })
   const taken = prompts.filter(({ text }) => thread!.offer(place, toUnknown(text))).length

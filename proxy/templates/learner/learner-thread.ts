@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { lengthOf, type UnknownText } from './seen-lists.ts'
 import type { Learnt } from './template-learner.ts'
-import { canTeach, keysOf } from './text-keys.ts'
+import { keysOf } from './text-keys.ts'
 
 /** What waits for the thread, in texts and in UTF-16 units; more is not taken. */
 const most = { texts: 16, characters: 2_000_000, restarts: 3 } as const
@@ -38,7 +38,7 @@ export class LearnerThread {
   offer(place: string, unknown: UnknownText): boolean {
     const [{ text }, length] = [unknown, lengthOf(unknown)]
     if (this.#closed || this.#texts >= most.texts || this.#characters + length > most.characters) return false
-    if (!canTeach(text) || !this.#offered.isDue(place, text)) return false
+    if (!this.#offered.isDue(place, text)) return false
     this.#worker ??= this.#start()
     if (this.#worker === undefined) return false
     if (this.#texts++ === 0) this.#watch.refresh()

@@ -13,7 +13,7 @@ import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
 import type { SeenLists, UnknownText } from './seen-lists.ts'
 import type { Learnt } from './template-learner.ts'
-import { keysOf, readPlace, toPlace } from './text-keys.ts'
+import { canTeach, keysOf, readPlace, toPlace } from './text-keys.ts'
 
 const mostTemplates = 512
 /** Texts of one request that are learnt from. */
@@ -110,7 +110,7 @@ function toTemplate({ tenant, id, place, lists, blocks, traffic }: SeenLists, { 
   return Object.assign(new Template(tenant, id), known, evidence && { traffic: evidence })
 }
 
-/** Returns the messages since the last answer, each of one text, in which nothing was found. */
+/** Returns the messages since the last answer, each of one text that may be of a template, in which nothing was found. */
 export function unknownMessages(
   { prompts }: PromptSet,
   texts: readonly string[],
@@ -125,7 +125,7 @@ export function unknownMessages(
       .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
       .filter(
         ({ role, texts: [text, ...others] }) =>
-          text !== undefined && others.length === 0 && !known.has(text) && role !== 'documents',
+          text !== undefined && !others.length && !known.has(text) && role !== 'documents' && canTeach(texts[text]!),
       )
     // read once for all of them
     const isAsked = asking && unknown.some((message) => message !== asking)

@@ -70,8 +70,9 @@ test.each(Object.entries(places))(
   },
 )
 
-test('what a user asks is read once for all the messages beside it', () => {
-  const answers = Array.from({ length: 5 }, (_, i) => ({ role: 'tool', tool_call_id: `${i}`, content: `mel ${i}` }))
+test('what a user asks is read once for all the messages that may teach a template', () => {
+  const lengths = [200, 300, 400, 199, 400_001]
+  const answers = lengths.map((length, i) => ({ role: 'tool', tool_call_id: `${i}`, content: 'm'.repeat(length) }))
   const { set } = readPromptBody(
     api,
     Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'Qua?' }, ...answers] })),
@@ -85,7 +86,9 @@ test('what a user asks is read once for all the messages beside it', () => {
     },
   })
   const unknown = unknownMessages(set!, counted, [])
-  expect(unknown.map(({ asked }) => asked)).toEqual([undefined, ...answers.map(() => 'Qua?')])
-  // as a message of its own, and as what is asked
+  expect(unknown.map(({ text, asked }) => [text.length, asked])).toEqual(
+    [200, 300, 400].map((length) => [length, 'Qua?']),
+  )
+  // for its own length, and as what is asked
   expect(reads).toBe(2)
 })

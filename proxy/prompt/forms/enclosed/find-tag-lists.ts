@@ -103,11 +103,10 @@ function areOrdered(text: string, attributes: readonly Attribute[], hasOrigins: 
  * instead, and pages of different files are no order.
  */
 function areDated(text: string, all: readonly (readonly Attribute[])[], hasOrigins: boolean): boolean {
-  const dates = all.map((own) => own.find(({ name }) => tellsTime(name, hasOrigins)))
-  if (dates.includes(undefined)) return false
-  return areInOrder(
-    dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + LONGEST_ID))),
-  )
+  return areInOrder(all, (own) => {
+    const date = own.find(({ name }) => tellsTime(name, hasOrigins))
+    return date ? text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + LONGEST_ID)) : ''
+  })
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {
