@@ -195,7 +195,7 @@ describe('citations in other words than those of the list', () => {
     ],
     ['source 1 and 3. See doc. 2 (ref. 1)', 'source 3 and 2. See doc. 1 (ref. 3)'],
     // digits of other scripts stay digits of theirs
-    ['雨［１］、資料２。 المستند ١، [٢، ٣]', '雨［３］、資料１。 المستند ٣، [١، ٢]'],
+    ['雨［１］、資料２、次の（３）。 المستند ١، [٢، ٣]', '雨［３］、資料１、次の（３）。 المستند ٣، [١، ٢]'],
     [
       'documento n.º 1, fonte n.º2, документе № 3, المستند رقم 1, documents nº 1 et nº 2, Dok. 3',
       'documento n.º 3, fonte n.º1, документе № 2, المستند رقم 3, documents nº 3 et nº 1, Dok. 2',

@@ -45,11 +45,10 @@ export class CitationMapper {
 
   /** Takes the next piece of the text, the last one if `isLast`; returns what is decided with it. */
   advance(text: string, isLast: boolean): Progress {
-    const written = this.#undecided + text
+    this.#undecided += text
     // digits of any script make labels
-    const pending = toAsciiDigits(written)
+    const pending = toAsciiDigits(this.#undecided)
     const changes: Splice[] = []
-    const from = this.#decided
     let at = 0
     while (at < pending.length) {
       at = this.#findStop(pending, at)
@@ -60,12 +59,9 @@ export class CitationMapper {
     }
     this.#note(pending, at)
     this.#noted = 0
-    this.#undecided = written.slice(at)
+    this.#undecided = this.#undecided.slice(at)
     this.#decided += at
-    return {
-      decided: this.#decided,
-      changes: changes.map((change) => ({ ...change, text: toDigitsLike(written[change.start - from]!, change.text) })),
-    }
+    return { decided: this.#decided, changes }
   }
 
   #findStop(pending: string, at: number): number {
@@ -107,6 +103,8 @@ export class CitationMapper {
     const line = this.#lineBefore(pending, ahead.at)
     const opened = this.#decided + ahead.at
     if (line !== '' && partOfNumber.includes(line.at(-1)!)) return undefined
+    // `（１）` is an item of a Japanese text
+    if (line.endsWith('（') && this.#undecided[ahead.at] !== pending[ahead.at]) return undefined
     return readCitation(ahead, this.#labels, line, {
       isCitation: (length) => this.#citationEnd === opened - length,
       isValue: (length) => {
@@ -126,7 +124,8 @@ export class CitationMapper {
       this.#behind += '1'
       this.#noted = end
       if (received === label) continue
-      changes.push({ start: this.#decided + start, end: this.#decided + end, text: received })
+      const text = toDigitsLike(this.#undecided[start]!, received)
+      changes.push({ start: this.#decided + start, end: this.#decided + end, text })
     }
     if (isValue) this.#valueEnd = this.#decided + end
     else if (numbers.length > 0) this.#citationEnd = this.#decided + end

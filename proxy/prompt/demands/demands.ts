@@ -60,20 +60,17 @@ const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
 function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
-  if (plainPromptsOf(members).some(beginsAnswer)) return true
+  if ([members.prompt, members.text].flat().some(beginsAnswer)) return true
   return allMembersOf(members).some(({ stop, stop_sequences: sequences }) =>
     [stop, sequences].flat().some((end) => typeof end === 'string' && SIGN.test(end)),
   )
 }
 
 /** Whether a plain prompt ends within a sentence of the answer: `Answer: According to document`. */
-function beginsAnswer(prompt: string): boolean {
+function beginsAnswer(prompt: unknown): boolean {
+  if (typeof prompt !== 'string') return false
   const cue = readCue(prompt, prompt.lastIndexOf('\n') + 1)
   return cue?.answer === true && !cue.empty && !/[.!?:。！？：][ \t]*$/.test(prompt)
-}
-
-function plainPromptsOf({ prompt, text }: Members): string[] {
-  return [prompt, text].flat().filter((value) => typeof value === 'string')
 }
 
 /**
@@ -168,10 +165,11 @@ function constraintsOf(members: Members): unknown[] {
 const lengthOfEnd = 64
 
 /** Whether the answer continues JSON or code: the end of a plain prompt, or the beginning in a final assistant message. */
-function isBegun(members: Members): boolean {
-  const { role, content } = toObject(toArray(members.messages).at(-1))
+function isBegun({ messages, prompt, text }: Members): boolean {
+  const { role, content } = toObject(toArray(messages).at(-1))
   const begun = role === 'assistant' ? [content, ...toArray(content).map((part) => toObject(part).text)] : []
-  return [...begun, ...plainPromptsOf(members).map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
+  const plain = [prompt, text].flat().filter((value) => typeof value === 'string')
+  return [...begun, ...plain.map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
     (beginning) => typeof beginning === 'string' && /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning),
   )
 }

@@ -99,12 +99,8 @@ function areNextNames(names: readonly string[], shared: number): boolean {
     /^[^"'<>()[\]\n|]*/.exec(name.slice(at))![0].trim().toLowerCase()
   const values = names.map((name) => valueAt(name, prefix.length))
   // `星期一` and `星期二` share letters
-  const before = prefix.replace(/\p{L}+$/u, '').length
-  const dateOf = (name: string): Position | undefined => {
-    const date = valueAt(name, before)
-    return /^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined
-  }
-  if (areSteady(names, dateOf)) return true
+  const dates = names.map((name) => valueAt(name, prefix.replace(/\p{L}+$/u, '').length))
+  if (areSteady(dates, (date) => (/^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined))) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
