@@ -172,6 +172,16 @@ test('of long texts that begin alike and hold nothing, the rules read one in eig
   expect(isRead(long('ferry and salt'))).toBe(true)
 })
 
+test('what a tool was asked to sort is left to the rules, and shows nothing of its template', () => {
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map((words) => `The ${words}.`)
+  const [content, result] = [templates.tags(own), { ...message, role: 'tool', tool: 'search' }]
+  const cuts = new KnownCuts()
+  for (let i = 0; i < 5; i++) cuts.learn('a', result, content, findContextLists(content))
+  for (let i = 0; i < 5; i++) cuts.learn('a', { ...result, isSorted: true }, content, [])
+  expect(cuts.cut('a', { ...result, isSorted: true }, content)).toBeUndefined()
+  expect(cuts.cut('a', result, content)).toBeDefined()
+})
+
 describe('a template stays known, whatever the rules leave alone', () => {
   const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old'].map(
     (words) => `The ${words}, and nobody knows why it is so.`,

@@ -51,6 +51,8 @@ export class KnownCuts {
 
   /** Returns the list that a known template wrote into a text; undefined if the rules have to read it. */
   cut(scope: string, message: PromptMessage, whole: string): ContextList | undefined {
+    // its order is the tool's, which no template tells
+    if (message.isSorted) return undefined
     const known = this.#cuts.get(keyOf(scope, message, whole))
     if (known?.template === undefined || known.agreed < fewestAgreed) return undefined
     known.used += 1
@@ -73,6 +75,7 @@ export class KnownCuts {
    * template, they do not contradict it.
    */
   learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[], isUnsure = false): void {
+    if (message.isSorted) return
     const key = keyOf(scope, message, whole)
     const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0, empty: 0 }
     this.#cuts.set(key, known)

@@ -5,7 +5,7 @@
 export type NounUse = 'citing' | 'spoken' | 'bracketed'
 
 const words: Readonly<Record<NounUse, string>> = {
-  citing: `document documents doc docs dok док source sources src passage passages snippet snippets excerpt excerpts extract
+  citing: `document documents doc docs source sources src passage passages snippet snippets excerpt excerpts extract
     extracts chunk chunks context contexts citation citations cite cites reference references ref refs webpage webpages
     evidence dokument dokumente dokumenten quelle quellen auszug auszüge textstelle textstellen extrait extraits référence
     références documento documentos documenti fuente fuentes fragmento fragmentos referencia referencias pasaje pasajes
@@ -16,7 +16,7 @@ const words: Readonly<Record<NounUse, string>> = {
   spoken: `article articles result results page pages paper papers artikel artículo artículos articolo ergebnis ergebnisse
     résultat résultats resultado resultados risultato статья статье статьи результат 文章 结果 結果 記事 기사 결과`,
   bracketed: `item items entry entries note notes fact facts file files text texts memory memories node nodes record
-    records hit hits report reports data see co`,
+    records hit hits report reports data see co dok док`,
 }
 
 /** The end of a text in a script without spaces between words. */
@@ -69,6 +69,7 @@ const LAST_LETTERS = /[\p{L}\p{M}]{1,30}$/u
 const longestWord = 25
 const LONGEST_UNSPACED = 4
 const MOST_ENDINGS = 2
+const SHORTEST_STEM = 4
 // `للمستند`, `במסמך`: the article and short words are written together with a noun
 const JOINING = /^[\u0590-\u06ff]/
 const MOST_JOINED = 3
@@ -95,7 +96,8 @@ function readInflected(word: string): CitedNoun | undefined {
   for (let from = 0; from <= joined; from++) {
     for (let cut = 0; cut <= endings; cut++) {
       const found = toNoun(word.slice(from, word.length - cut))
-      if (found) return found
+      // `доки` is no form of `док.`
+      if (found && (cut === 0 || found.length >= SHORTEST_STEM)) return found
     }
   }
   return undefined

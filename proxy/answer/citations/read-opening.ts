@@ -103,7 +103,8 @@ function readIdentified(line: string, separator: string, labels: CitationLabels)
 
 function mayCite({ use, isOwn }: Name, separator: string, text: string, before: string): boolean {
   if (OPEN.test(before)) return true
-  if (use === 'bracketed') return false
+  // `Dok. 3`; without the dot, `dok 3 sata` is Croatian for `while 3 hours`
+  if (use === 'bracketed') return separator.startsWith('.') && ABBREVIATED.test(text)
   if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
   // `doc2`, where the prompt calls its blocks documents
   if (isOwn && !separator.startsWith('.')) return true

@@ -124,6 +124,8 @@ it.each([
   [['星期一', '星期二', '星期三'], false],
   [['segunda-feira', 'terça-feira', 'quarta-feira'], false],
   [['الاثنين', 'الثلاثاء', 'الأربعاء'], false],
+  [['ログ月曜日', 'ログ火曜日', 'ログ水曜日'], false],
+  [['기록월요일', '기록화요일', '기록수요일'], false],
   [['يناير', 'فبراير', 'مارس'], false],
   [['1月', '2月', '3月'], false],
   [['٥ يناير ٢٠٢٣', '٧ فبراير ٢٠٢٣', '١ مارس ٢٠٢٣'], false],
@@ -212,6 +214,7 @@ describe('what a tool found stays as it is', () => {
     expect(blocks('search', { q: 'x', order_by: 'published desc' })).toBe(1)
     for (const sorting of [
       { sql: 'SELECT title, content FROM documents ORDER BY views DESC LIMIT 3' },
+      { sql: 'SELECT title\nFROM documents\n\tORDER BY views DESC' },
       { query: 'documents | sort by views' },
       { q: 'x', sort: [['views', -1]] },
       { q: 'x', newest: true },

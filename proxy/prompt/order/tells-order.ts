@@ -98,9 +98,10 @@ function areNextNames(names: readonly string[], shared: number): boolean {
   const valueAt = (name: string, at: number): string =>
     /^[^"'<>()[\]\n|]*/.exec(name.slice(at))![0].trim().toLowerCase()
   const values = names.map((name) => valueAt(name, prefix.length))
-  // `星期一` and `星期二` share letters
-  const dates = names.map((name) => valueAt(name, prefix.replace(/\p{L}+$/u, '').length))
-  if (areSteady(dates, (date) => (/^[\p{L}-]+$/u.test(date) ? readDate(date, 0) : undefined))) return true
+  const dateIn = (value: string): Position | undefined => (/^[\p{L}-]+$/u.test(value) ? readDate(value, 0) : undefined)
+  // `星期一` and `星期二` share letters, `ログ月曜日` and `ログ火曜日` a word
+  const before = prefix.replace(/\p{L}+$/u, '').length
+  if (areSteady(values, dateIn) || areSteady(names, (name) => dateIn(valueAt(name, before)))) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])

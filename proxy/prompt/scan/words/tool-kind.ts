@@ -34,13 +34,14 @@ export function toToolKind(name: string | undefined): ToolKind | undefined {
 /** Arguments that ask a tool for an order other than by relevance. */
 const SORTING =
   /"(?:sort(?:ed)?|sort(?:ed)?_?(?:by|order|field)|order|order(?:ed)?_?by|ordering)"\s*:\s*(?:\[\s*){0,2}\{?\s*"(?!\s*(?:-|\+)?(?:_?score|relevan|best|simil|match|rank|fit))|"(?:newest|latest|oldest|(?:a|de)sc(?:ending)?)"\s*:\s*true/i
-/** The same in the language of a database; a distance is by relevance. */
+/** The same in the language of a database, whose line ends JSON escapes; a distance is by relevance. */
+const OF_ROWS = /\bselect(?:\s|\\[nrt])|\|\s{0,2}(?:order|sort) by /i
 const SORTING_ROWS =
-  /(?:\bselect\s[^"]{1,600}\s|\|\s{0,2})(?:order|sort) by (?![^"]{0,60}(?:<|score|relevan|simil|match|rank|distance|embedding))/i
+  /(?:\s|\\[nrt]|\|)(?:order|sort) by (?![^"]{0,60}(?:<|score|relevan|simil|match|rank|distance|embedding))/i
 
 /** Returns whether a tool's JSON arguments, or other JSON, specify an order. */
 export function isSorted(json: string): boolean {
-  return SORTING.test(json) || SORTING_ROWS.test(json)
+  return SORTING.test(json) || (OF_ROWS.test(json) && SORTING_ROWS.test(json))
 }
 
 // `"best_index": 2`, `"answer": "Bees dance [1]."`, `"note": "cheapest first"`
