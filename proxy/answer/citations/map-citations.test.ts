@@ -206,10 +206,9 @@ describe('citations in other words than those of the list', () => {
       '3번 문서와 1번째 자료, 2番目の文書, 3つ目の資料; 3번 버스, 1番目の駅, 2번',
     ],
     // Croatian, Ukrainian and Polish for `while`, `until` and `where to`; `docker`
-    ...['dok 3 sata ne prođu', 'доки 3 години', 'dokąd 3 osoby', 'докер 3'].map((text): [string, string] => [
-      text,
-      text,
-    ]),
+    ...['dok 3 sata ne prođu', 'доки 3 години', 'dokąd 3 osoby', 'докер 3', '資料３点を、文書2枚、문서 3개를'].map(
+      (text): [string, string] => [text, text],
+    ),
     ['下雨〔1〕〔2、3〕。', '下雨〔3〕〔1、2〕。'],
     ['In document 1, 3 people. In source 2 and 3 others', 'In document 3, 3 people. In source 1 and 3 others'],
     ['(1) and (2), in 1. and 2), {1}, 1, #1, **1**', '(1) and (2), in 1. and 2), {1}, 1, #1, **1**'],

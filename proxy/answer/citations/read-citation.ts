@@ -82,8 +82,12 @@ const units = new Set('seconds minutes hours days weeks months years times digit
 
 // `Source 2 and 4 say so`
 const verbs = new Set('say state agree differ mention show confirm both are have'.split(' '))
+// `資料3点を`, `문서 3개`, but not `资料3点明`
+const counters = '点枚件冊個つ개건권'
+
 /** Whether the numbers count something, as in `bring documents 2 to 3 weeks before`. */
 function isAmount(ahead: Lookahead): boolean {
+  if (counters.includes(ahead.peek() || '-')) return !/\p{Script=Han}/u.test(ahead.peek(1))
   return ahead.peek() === ' ' && units.has(ahead.peekWord(1))
 }
 
