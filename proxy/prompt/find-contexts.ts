@@ -35,8 +35,16 @@ export interface KnownTemplates {
   isConstant?(words: string): boolean
   /** Learns which block stood in front of words that may be its own. */
   noteWords?(words: string, last: BlockId): void
-  /** Learns what was found in a message that was not cut; `isUnsure`: what looks like a list may be another one. */
-  learn(message: PromptMessage, whole: string, lists: readonly ContextList[], isUnsure: boolean): void
+  /**
+   * Learns what was found in a message that was not cut. `isUnsure`: what looks like a list may be another one. `isEmpty`:
+   * none of the lists may be moved.
+   */
+  learn(
+    message: PromptMessage,
+    whole: string,
+    lists: readonly ContextList[],
+    judged: { readonly isUnsure: boolean; readonly isEmpty: boolean },
+  ): void
 }
 
 /** Something in a prompt's text that looks like a list but is left alone. */
@@ -144,7 +152,10 @@ class MessageSearch {
       if (task !== undefined) this.#refuse(task, { start: startOf(list), end: list.end })
       return task === undefined
     })
-    if (isOne && !cut && !isSkipped) templates?.learn(message, whole, marked, areUnsure(this.#refusals))
+    if (isOne && !cut && !isSkipped) {
+      const judged = { isUnsure: areUnsure(this.#refusals), isEmpty: guessed.length === 0 }
+      templates?.learn(message, whole, marked, judged)
+    }
     return { marked, guessed }
   }
 

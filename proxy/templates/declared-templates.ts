@@ -62,8 +62,8 @@ export function findDeclaredLists(message: SearchedText, templates: readonly Dec
       if (typeof found === 'string') refused.push({ template: name, refused: found, text })
       else if (found !== undefined) {
         const [spans, labels] = [toSpans(found), toLabels(found.blocks)].map((own) => own.map((at) => at + start))
-        const list = fromSpans(spans!, labels!, message.whole)!
-        lists.push({ ...list, certain: { ...list.certain, by: 'template', template: name } })
+        const list = fromSpans(spans!, labels!, message.whole)
+        if (list) lists.push({ ...list, certain: { ...list.certain, by: 'template', template: name } })
       }
     }
   }

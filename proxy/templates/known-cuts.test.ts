@@ -170,6 +170,9 @@ test('of long texts that begin alike and hold nothing, the rules read one in eig
   expect(found).toHaveLength(1)
   cuts.learn('a', message, long('ferry and salt'), found)
   expect(isRead(long('ferry and salt'))).toBe(true)
+  // lists that may never be moved are as good as none
+  for (let i = 0; i < 16; i++) cuts.learn('a', message, long('ferry and salt'), [...found, ...found], { isEmpty: true })
+  expect(isRead(long('ferry and salt'))).toBe(false)
 })
 
 test('what a tool was asked to sort is left to the rules, and shows nothing of its template', () => {

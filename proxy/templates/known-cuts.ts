@@ -61,7 +61,7 @@ export class KnownCuts {
     return list && isForRules(whole, list, known.template) ? undefined : list
   }
 
-  /** Whether the rules need not read a long text: in those that begin alike, they found nothing many times in a row. */
+  /** Whether the rules need not read a long text: in those that begin alike, they found nothing that may be moved many times in a row. */
   isSkipped(scope: string, message: PromptMessage, whole: string): boolean {
     if (whole.length < longText) return false
     const known = this.#cuts.get(keyOf(scope, message, whole))
@@ -74,12 +74,18 @@ export class KnownCuts {
    * Learns from the lists that the rules found in a text. Where they doubt borders and find none, or know more than a
    * template, they do not contradict it.
    */
-  learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[], isUnsure = false): void {
+  learn(
+    scope: string,
+    message: PromptMessage,
+    whole: string,
+    lists: readonly ContextList[],
+    { isUnsure = false, isEmpty = lists.length === 0 }: { isUnsure?: boolean; isEmpty?: boolean } = {},
+  ): void {
     if (message.isSorted) return
     const key = keyOf(scope, message, whole)
     const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0, empty: 0 }
     this.#cuts.set(key, known)
-    known.empty = lists.length === 0 ? known.empty + 1 : 0
+    known.empty = isEmpty ? known.empty + 1 : 0
     if (known.failed >= mostFailed || (lists.length === 0 && isUnsure)) return
     if (known.template !== undefined) {
       const own = cut(whole, known.template)

@@ -84,7 +84,7 @@ export class TemplateBook {
       isSkipped: (message, whole) => this.#cuts.isSkipped(scope, message, whole),
       isConstant: (words) => this.#ends.isConstant(scope, words),
       noteWords: (words, last) => this.#ends.note(scope, words, last),
-      learn: (message, whole, lists, isUnsure) => this.#cuts.learn(scope, message, whole, lists, isUnsure),
+      learn: (message, whole, lists, judged) => this.#cuts.learn(scope, message, whole, lists, judged),
     }
   }
 
