@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { emulatorWarning } from '#proxy/config/start-warnings.ts'
 import { ownEnvironment } from './own-environment.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
@@ -186,6 +186,18 @@ test
   expect(status).toBe(1)
   expect(stderr).toMatch(/(^|\n)error: EIO: [^\n]*\n$/)
   expect(stderr).not.toContain('    at ')
+})
+
+test('chunks that cannot be unpacked, or read while they are, end with 1 and one line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [damaged, failing] = [join(folder, 'damaged.jsonl.gz'), join(folder, 'failing.jsonl.gz')]
+  writeFileSync(damaged, 'not packed')
+  symlinkSync('/proc/self/mem', failing)
+  for (const file of existsSync('/proc/self/mem') ? [damaged, failing] : [damaged]) {
+    const { status, stderr } = runReprise(['chunks', 'add', file])
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^error: [^\n]+\n$/) })
+  }
 })
 
 test('the schema of the configuration is printed as it is published', () => {

@@ -35,6 +35,7 @@ async function expectNothingLeft(path: string): Promise<void> {
   expect(await response.json()).toEqual({ ok: true })
   const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
   expect(metrics).toMatch(/^reprise_queue_depth 0$/m)
+  expect(metrics).toMatch(/^reprise_body_bytes 0$/m)
 }
 
 function connectMany(count: number): Promise<RawClient[]> {
@@ -121,6 +122,18 @@ test('a client that leaves while it waits in the queue is not sent to the engine
   first.reset()
   engine.sockets[0]!.end()
   await expectNothingLeft(chat)
+})
+
+test('a body that passes, is read for its model and breaks off takes no memory any more', async () => {
+  await proxy.close()
+  proxy = await startTestProxy({ url: engine.url }, { aliases: [{ name: 'small', models: ['m'] }] })
+  const bodyBytes = async (): Promise<string | undefined> =>
+    /^reprise_body_bytes (\d+)$/m.exec(await (await fetch(`${proxy.adminUrl}/metrics`)).text())?.[1]
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost('/v1/embeddings', ragRequest('q', ['a', 'b'])).slice(0, -10))
+  await until(async () => (await bodyBytes()) !== '0')
+  client.reset()
+  await until(async () => (await bodyBytes()) === '0')
 })
 
 describe.each(routes)('slow clients of %s', (path) => {

@@ -81,9 +81,9 @@ export class ConfigError extends Error {
   }
 }
 
-/** Returns whether a file or socket failed, not the code: the message says what was tried. */
+/** Returns whether a file or socket failed, or what a file holds cannot be unpacked, and not the code. */
 export function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error
+  return error instanceof Error && 'errno' in error
 }
 
 /** The engine refused the request. Nothing of its answer was passed on, and it has computed nothing. */

@@ -1,6 +1,6 @@
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
 import type { GivenChunk, PutReport } from '../../chunks/known-chunks.ts'
@@ -100,7 +100,9 @@ async function* readInput(file: string): AsyncGenerator<GivenChunk> {
 async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {
   if (/\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(path)) {
     const bytes = createReadStream(path)
-    return yield* readJsonLines(path.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes, name)
+    // unlike `pipe`, it passes on that reading failed
+    const lines = path.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => {}) : bytes
+    return yield* readJsonLines(lines, name)
   }
   const text = new TextDecoder().decode(readFileSync(path))
   if (!/\.json$/i.test(path)) return yield { id: name, text }
