@@ -27,14 +27,13 @@ const mostBeside = 500_000
  * the device nor from the host's memory, from where they are read in a small part of the time that computing takes.
  */
 export class ReportedCache {
-  /** tokens in a block; 0 until the engine has reported it */
-  blockSize = 0
   /** what the device has, and what serves a prompt from there or from the host's memory */
   readonly blocks: HeldBlocks
   /** what other tiers have */
   readonly #beside: { readonly host: TierBlocks; readonly remote: TierBlocks }
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
+  #blockSize = 0
   /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
@@ -43,6 +42,11 @@ export class ReportedCache {
     const host = new TierBlocks(most)
     this.#beside = { host, remote: new TierBlocks(most) }
     this.blocks = new HeldBlocks(onLost, (name) => host.has(name))
+  }
+
+  /** Tokens in a block; 0 until the engine has reported it. */
+  get blockSize(): number {
+    return this.#blockSize
   }
 
   /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
@@ -73,15 +77,15 @@ export class ReportedCache {
   reset(): void {
     this.clear()
     this.#naming = undefined
-    this.blockSize = 0
+    this.#blockSize = 0
     this.#tellsExtras = false
     this.#otherGroups.clear()
   }
 
   /** The names of a prompt's full blocks; undefined until events have shown how the engine names blocks. */
   namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
-    if (this.blockSize === 0) return undefined
-    return this.#naming?.namesOfPrompt(tokens, this.blockSize, salt)
+    if (this.#blockSize === 0) return undefined
+    return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
   }
 
   /** How many blocks behind the first `device` ones other tiers have, without a gap. */
@@ -101,7 +105,7 @@ export class ReportedCache {
     if (!naming) return
     this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
     // entries smaller than a block are announced in addition to the whole blocks
-    if (event.blockSize > this.blockSize) this.blockSize = event.blockSize
+    if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
       if (name !== undefined) this.blocks.store(name, before)

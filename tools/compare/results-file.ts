@@ -16,11 +16,10 @@ interface Line extends Answer {
 
 /** Answers that are kept in a file, one per line, so that an interrupted comparison continues where it was. */
 export class ResultsFile {
-  /** whether the engine has refused log-probabilities */
-  hasRefusedLogProbabilities = false
   readonly file: string
   readonly #digests: ReadonlyMap<string, string>
   readonly #answers = new Map<string, Answer>()
+  #hasRefused = false
 
   /**
    * Reads the existing answers. `digests`: of the requests, by id. Throws if answers are from another setting or to
@@ -40,6 +39,11 @@ export class ResultsFile {
     for (const line of lines) this.#read(line)
     // what follows begins on a new line
     if (lines.at(-1) !== '') this.#append('\n')
+  }
+
+  /** Whether the engine has refused log-probabilities. */
+  get hasRefusedLogProbabilities(): boolean {
+    return this.#hasRefused
   }
 
   get(pass: PassName, id: string): Answer | undefined {
@@ -65,7 +69,7 @@ export class ResultsFile {
 
   #keep(pass: PassName, id: string, answer: Answer): void {
     this.#answers.set(`${pass}/${id}`, answer)
-    this.hasRefusedLogProbabilities ||= answer.refusedLogProbabilities === true
+    this.#hasRefused ||= answer.refusedLogProbabilities === true
   }
 
   #append(text: string): void {

@@ -43,8 +43,6 @@ const entriesPerRead = 32
  * it has.
  */
 export class SharedMirror extends SharedPart<SharedMirrorOptions> {
-  /** whether the mirror in Redis has been loaded */
-  isLoaded = false
   readonly #key: string
   readonly #changes = new MirrorChanges()
   readonly #follower: MirrorFollower
@@ -58,6 +56,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   #isReadAnew = false
   #rereading: Rereading | undefined
   #inFlight = 0
+  #isLoaded = false
 
   constructor(options: SharedMirrorOptions) {
     super(options, pollMilliseconds)
@@ -71,6 +70,11 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#changes.size + (this.#position.reset ? 1 : 0)
+  }
+
+  /** Whether the mirror in Redis has been loaded. */
+  get isLoaded(): boolean {
+    return this.#isLoaded
   }
 
   /** Starts to load, follow and write. The engine's reports wait for the first load. */
@@ -88,7 +92,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   protected override failed(error: unknown): number {
-    this.#mustRead = this.isLoaded ? 'all' : 'anew'
+    this.#mustRead = this.#isLoaded ? 'all' : 'anew'
     this.options.onError(error)
     return this.options.faultMilliseconds ?? defaultFaultMilliseconds
   }
@@ -128,7 +132,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     this.#isReadAnew = false
     if (!isRead) this.#mustRead = this.#mustRead === 'anew' ? 'anew' : why
     else await this.#follower.writeAgain(unseen)
-    this.isLoaded ||= isRead
+    this.#isLoaded ||= isRead
     return isRead
   }
 
@@ -157,7 +161,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       if (slices.isOver) await slices.pass()
     }
     // only now has everything up to this entry been applied
-    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.isLoaded ? 'exact' : 'degraded')
+    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.#isLoaded ? 'exact' : 'degraded')
   }
 
   /** Whether the log is to be read from its beginning before an entry can be applied. */

@@ -26,17 +26,6 @@ export type Loss = 'first' | 'restarted' | 'cleared'
  * one after the other, each in slices between which requests are served.
  */
 export class ReplicaMirror {
-  /** what the engine says of checkpoints, also where no border can be set; undefined: it keeps none */
-  kept: Snapshot['checkpoints']
-  /** how the engine reuses KV at any position; undefined if it has not said that it does */
-  reuse: KnownReuse | undefined
-  /** the number of applied events of each type */
-  readonly applied: Record<EngineEvent['type'] | 'snapshot', number> = {
-    stored: 0,
-    evicted: 0,
-    cleared: 0,
-    snapshot: 0,
-  }
   readonly replica: ReplicaId
   readonly cache: ReplicaCache
   readonly #onLost: (loss: Loss) => void
@@ -44,6 +33,9 @@ export class ReplicaMirror {
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
+  #reuse: KnownReuse | undefined
+  #checkpoints: Snapshot['checkpoints']
+  readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
   constructor(
@@ -66,10 +58,25 @@ export class ReplicaMirror {
     return this.cache.tokens
   }
 
+  /** The number of applied events of each type. */
+  get applied(): Readonly<Record<EngineEvent['type'] | 'snapshot', number>> {
+    return this.#applied
+  }
+
+  /** How the engine reuses KV at any position; undefined if it has not said that it does. */
+  get reuse(): KnownReuse | undefined {
+    return this.#reuse
+  }
+
   /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
   get checkpoints(): CheckpointReport | undefined {
-    const told = this.kept
+    const told = this.#checkpoints
     return told && 'key' in told ? told : undefined
+  }
+
+  /** What the engine says of checkpoints, also where no border can be set; undefined: it keeps none. */
+  get kept(): Snapshot['checkpoints'] {
+    return this.#checkpoints
   }
 
   /** The state of the protocol. */
@@ -94,7 +101,7 @@ export class ReplicaMirror {
 
   /** Takes a single event, whatever its place in the protocol's sequence. */
   takeEvent({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
-    this.applied[type] += 1
+    this.#applied[type] += 1
     if (type === 'cleared') {
       this.#lose()
       return
@@ -105,7 +112,7 @@ export class ReplicaMirror {
 
   /** Takes what was derived from the engine's own events, which replace callbacks. */
   report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
-    if (event.type !== 'used') this.applied[event.type] += 1
+    if (event.type !== 'used') this.#applied[event.type] += 1
     if (event.type === 'cleared') this.#lose()
     else this.cache.gathered(event)
   }
@@ -122,7 +129,7 @@ export class ReplicaMirror {
 
   /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
   adoptReuse(reuse: AnyPositionReuse | null | undefined): void {
-    this.reuse = reuse ? knownOf(reuse) : undefined
+    this.#reuse = reuse ? knownOf(reuse) : undefined
   }
 
   /** Delays further reports until a promise settles. */
@@ -150,10 +157,10 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.kept = checkpoints
+    this.#checkpoints = checkpoints
     this.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
-    this.applied.snapshot += 1
+    this.#applied.snapshot += 1
     return this.#reports.took(sequence)
   }
 
