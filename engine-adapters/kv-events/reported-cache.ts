@@ -136,7 +136,7 @@ export class ReportedCache {
         this.blocks.changedElsewhere(name)
         if (dropped) this.#forget(dropped.hash, dropped.name)
       } else {
-        blocks.delete(name)
+        blocks.remove(name)
         this.#forget(hash, name)
       }
     }
@@ -163,28 +163,40 @@ interface TierBlock {
 }
 
 /** The newest blocks of a tier besides the device. Older ones are dropped, because not every tier says what it has lost. */
-class TierBlocks extends Map<BlockName, TierBlock> {
+class TierBlocks {
+  readonly #blocks = new Map<BlockName, TierBlock>()
   readonly #most: number
 
   constructor(most: number) {
-    super()
     this.#most = most
+  }
+
+  has(name: BlockName): boolean {
+    return this.#blocks.has(name)
   }
 
   /** Whether a block was there before the moment `before`. */
   serves(name: BlockName, before: number = Number.POSITIVE_INFINITY): boolean {
-    const block = this.get(name)
+    const block = this.#blocks.get(name)
     return block !== undefined && block.since < before
   }
 
   /** Adds a block. Returns the oldest one, with its hash, if there is no room for both. */
   store(name: BlockName, hash: BlockHash, moment: number): { name: BlockName; hash: BlockHash } | undefined {
-    const since = this.get(name)?.since ?? moment
-    this.delete(name)
-    this.set(name, { hash, since })
-    if (this.size <= this.#most) return undefined
-    const [[oldest, block]] = this as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
-    this.delete(oldest)
+    const since = this.#blocks.get(name)?.since ?? moment
+    this.#blocks.delete(name)
+    this.#blocks.set(name, { hash, since })
+    if (this.#blocks.size <= this.#most) return undefined
+    const [[oldest, block]] = this.#blocks as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
+    this.#blocks.delete(oldest)
     return { name: oldest, hash: block.hash }
+  }
+
+  remove(name: BlockName): void {
+    this.#blocks.delete(name)
+  }
+
+  clear(): void {
+    this.#blocks.clear()
   }
 }
