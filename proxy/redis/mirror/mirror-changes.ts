@@ -8,9 +8,20 @@ const maxWaiting = 1 << 20
 const mostCost = 256
 const mostBytes = 1 << 18
 
-/** The changes of a mirror that are not in Redis yet, oldest first: of each request the one that says most. */
-export class MirrorChanges extends Map<RequestId, RecordKind> {
+/** The changes of a mirror that are not in Redis yet: of each request the one that says most. */
+export class MirrorChanges {
+  readonly #waiting = new Map<RequestId, RecordKind>()
   #hasOverflowed = false
+
+  /** The number of requests with a change. */
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** The requests with a change, oldest first. */
+  requests(): IterableIterator<RequestId> {
+    return this.#waiting.keys()
+  }
 
   /** Returns whether more changes came than can wait, and resets that flag. */
   takeOverflow(): boolean {
@@ -19,29 +30,37 @@ export class MirrorChanges extends Map<RequestId, RecordKind> {
     return had
   }
 
+  peek(request: RequestId): RecordKind | undefined {
+    return this.#waiting.get(request)
+  }
+
   /** Queues a change, unless the one that waits says as much. */
   put(request: RequestId, kind: RecordKind): void {
-    const before = this.get(request)
+    const before = this.#waiting.get(request)
     const saysMore = !before || rank[kind] > rank[before] || (rank[kind] === 3 && kind !== before)
     if (!saysMore) return
-    this.set(request, kind)
-    if (this.size <= maxWaiting) return
-    this.clear()
+    this.#waiting.set(request, kind)
+    if (this.#waiting.size <= maxWaiting) return
+    this.#waiting.clear()
     this.#hasOverflowed = true
+  }
+
+  delete(request: RequestId): void {
+    this.#waiting.delete(request)
   }
 
   /** The replica was reset: what was held of requests no longer counts, but their token counts still do. */
   reset(): void {
-    for (const [request, kind] of this) if (kind === 'held') this.set(request, 'counted')
+    for (const [request, kind] of this.#waiting) if (kind === 'held') this.#waiting.set(request, 'counted')
   }
 
   /** Takes waiting changes, oldest first, as records of what is believed now: as many as can be encoded in one step. */
   take(replica: Pick<ReplicaMirror, 'mirror' | 'tokens'>): MirrorRecord[] {
     const records: MirrorRecord[] = []
     let [cost, bytes] = [0, 0]
-    for (const [request, kind] of this) {
+    for (const [request, kind] of this.#waiting) {
       if (cost >= mostCost || bytes >= mostBytes) break
-      this.delete(request)
+      this.#waiting.delete(request)
       const record = toRecord(request, kind, replica)
       if (record) records.push(record)
       cost += costOf(kind)
@@ -52,8 +71,8 @@ export class MirrorChanges extends Map<RequestId, RecordKind> {
 
   /** Puts back a change that was not written, unless a newer one says as much. */
   putBack(request: RequestId, kind: RecordKind): void {
-    const since = this.get(request)
-    if (!since || rank[kind] > rank[since]) this.set(request, kind)
+    const since = this.#waiting.get(request)
+    if (!since || rank[kind] > rank[since]) this.#waiting.set(request, kind)
   }
 }
 

@@ -150,7 +150,7 @@ export class ReplicaCache {
   /** Requests have ended, successfully or not. Those that failed were passed to `failed` before. */
   ended(requests: readonly RequestId[]): void {
     for (const request of requests) {
-      this.#running.delete(request)
+      this.#running.end(request)
       this.tokens.end(request)
     }
     this.events?.ended(requests)
@@ -169,7 +169,7 @@ export class ReplicaCache {
 
   /** Tokens of a request that the engine recomputed; undefined if it has not said so, or the request has ended. */
   recomputedOf(request: RequestId): number | undefined {
-    return this.#running.get(request)?.recomputedTokens
+    return this.#running.recomputedOf(request)
   }
 
   /**
@@ -184,8 +184,7 @@ export class ReplicaCache {
     checkpoints?: readonly Checkpoint[],
   ): void {
     const request = this.#names.resolve(name)
-    const running = this.#running.get(request)
-    if (running) running.recomputedTokens = recomputedTokens ?? running.recomputedTokens
+    if (recomputedTokens !== undefined) this.#running.recomputed(request, recomputedTokens)
     this.#keepForStrangers(request, cachedTokens)
     this.#hold(type, request, cachedTokens, checkpoints)
   }
@@ -225,7 +224,7 @@ export class ReplicaCache {
   /** The engine was cleared. Requests that have not ended still count as cached, as if they had just been sent. */
   cleared(): void {
     this.#empty(false)
-    for (const [request, { prompt }] of this.#running) this.resent(request, prompt)
+    for (const [request, prompt] of this.#running.all()) this.resent(request, prompt)
   }
 
   /** Nothing counts as cached any more, and the demand history is forgotten. */
