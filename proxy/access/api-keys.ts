@@ -25,10 +25,9 @@ interface Entry extends KeyEntry {
 
 /** The configured API keys: if there are any, clients must present one. Only their hashes are known. */
 export class ApiKeys {
-  /** all keys, including expired ones */
-  entries: readonly Entry[] = []
-  /** whether no key is required */
-  isOpen = true
+  #entries: readonly Entry[] = []
+  #byId: ReadonlyMap<string, Entry> = new Map()
+  #isOpen = true
   readonly #now: () => number
 
   /** Without records no key is required. `now`: milliseconds since 1970. */
@@ -37,16 +36,27 @@ export class ApiKeys {
     if (records) this.replace(records)
   }
 
+  /** Whether no key is required. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   /** Replaces all keys: from now on clients must present one of these. */
   replace(records: readonly KeyRecord[]): void {
-    this.isOpen = false
-    this.entries = records.map(toEntry)
+    this.#isOpen = false
+    this.#entries = records.map(toEntry)
+    this.#byId = new Map(this.#entries.map((entry) => [entry.id, entry]))
+  }
+
+  /** All keys, including expired ones. */
+  get entries(): readonly KeyEntry[] {
+    return this.#entries
   }
 
   /** Whether a caller that was let in with this key, or without any, would be let in now, as the same tenant. */
   admits(key: KeyEntry | undefined): boolean {
-    if (key === undefined) return this.isOpen
-    const entry = this.entries.find(({ id }) => id === key.id)
+    if (key === undefined) return this.#isOpen
+    const entry = this.#byId.get(key.id)
     return entry?.tenant === key.tenant && this.#now() < entry.expiresAt
   }
 
@@ -54,7 +64,7 @@ export class ApiKeys {
   find(presented: string | undefined): KeyEntry | undefined {
     const hash = hashOf(presented ?? '')
     let found: Entry | undefined
-    for (const entry of this.entries) if (timingSafeEqual(entry.hash, hash)) found = entry
+    for (const entry of this.#entries) if (timingSafeEqual(entry.hash, hash)) found = entry
     return presented !== undefined && found && this.#now() < found.expiresAt ? found : undefined
   }
 }

@@ -16,8 +16,8 @@ const anchorPower = powerOf(anchorLength)
 
 /**
  * A text with every run of white space as one space, and none at its ends. An embedding client that writes spaces for
- * line ends, and a template that trims its documents, thus yield the same text. Hashes of any stretch take constant
- * time. Memory is reused from one text to the next.
+ * line ends, and a template that trims its documents, thus yield the same text. A hash of any stretch takes a few steps,
+ * whatever its length. Memory is reused from one text to the next.
  */
 export class FoldedText {
   length = 0
