@@ -26,8 +26,8 @@ export interface AnswerRewriter {
 }
 
 /**
- * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if the
- * content type is not supported. The answer must not be encoded, and its length may change.
+ * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if the content type is
+ * not supported. The answer must not be encoded, and its length may change.
  */
 export function createAnswerRewriter(
   api: PromptApi,

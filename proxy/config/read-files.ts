@@ -88,12 +88,17 @@ export function checkConfig(source: ConfigSource): string[] {
     },
     () => readStartFiles(config),
   )
-  const owned = [
-    ['tls', config.tls],
-    ['redis.tls', config.redis.tls],
+  return expiredCertificates(config)
+}
+
+/** Returns a warning for each certificate that we present and that has expired. */
+function expiredCertificates({ tls, redis, engines }: Config): string[] {
+  const own = [
+    ['tls', tls],
+    ['redis.tls', redis.tls],
   ] as const
-  const ofEngines = config.engines.map(({ tls }, i) => [`engines[${i}].tls`, tls] as const)
-  return [...owned, ...ofEngines].flatMap(([setting, files]) => {
+  const ofEngines = engines.map((engine, i) => [`engines[${i}].tls`, engine.tls] as const)
+  return [...own, ...ofEngines].flatMap(([setting, files]) => {
     const { validTo } = files?.cert ? new X509Certificate(readSmallFile(setting, files.cert)) : {}
     return validTo && Date.parse(validTo) < Date.now()
       ? [`${setting}.cert: ${files!.cert} has expired (${validTo})`]

@@ -61,8 +61,8 @@ export function findDeclaredLists(message: SearchedText, templates: readonly Dec
       const found = cutOrRefuse(own, template)
       if (typeof found === 'string') refused.push({ template: name, refused: found, text })
       else if (found !== undefined) {
-        const [spans, labels] = [toSpans(found), toLabels(found.blocks)].map((own) => own.map((at) => at + start))
-        const list = fromSpans(spans!, labels!, message.whole)
+        const inWhole = (offsets: readonly number[]): number[] => offsets.map((at) => at + start)
+        const list = fromSpans(inWhole(toSpans(found)), inWhole(toLabels(found.blocks)), message.whole)
         if (list) lists.push({ ...list, certain: { ...list.certain, by: 'template', template: name } })
       }
     }

@@ -46,7 +46,7 @@ export class CitationMapper {
   /** Takes the next piece of the text, the last one if `isLast`; returns what is decided with it. */
   advance(text: string, isLast: boolean): Progress {
     this.#undecided += text
-    // digits of any script make labels
+    // labels may be written in the digits of other scripts
     const pending = toAsciiDigits(this.#undecided)
     const changes: Splice[] = []
     let at = 0

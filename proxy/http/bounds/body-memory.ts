@@ -32,9 +32,8 @@ export interface BodyShare {
 export class BodyMemory {
   /** for bytes received from now on */
   limit: number
-  /** held now */
-  bytes = 0
   readonly #onChange: (bytes: number) => void
+  #bytes = 0
   readonly #byTenant = new Map<string, number>()
 
   /** `onChange` is called with the number of bytes held, whenever it changes. */
@@ -43,15 +42,20 @@ export class BodyMemory {
     this.#onChange = onChange
   }
 
+  /** Bytes held now. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Returns an empty share for a new request. */
   begin(tenant: string): BodyShare {
     let own = 0
     return {
       grow: (bytes) => {
         const ofTenant = this.#byTenant.get(tenant) ?? 0
-        const isSmallOrAlone = own + bytes <= smallBytes || this.bytes === own
+        const isSmallOrAlone = own + bytes <= smallBytes || this.#bytes === own
         const room = isSmallOrAlone ? this.limit : this.limit * (1 - lastPart)
-        if (this.bytes + bytes > room) throw this.#full('requests', room)
+        if (this.#bytes + bytes > room) throw this.#full('requests', room)
         if (ofTenant > own && ofTenant + bytes > this.limit / 2) throw this.#full('your requests', this.limit / 2)
         own += bytes
         this.#add(tenant, bytes)
@@ -64,11 +68,11 @@ export class BodyMemory {
   }
 
   #add(tenant: string, bytes: number): void {
-    this.bytes += bytes
+    this.#bytes += bytes
     const ofTenant = (this.#byTenant.get(tenant) ?? 0) + bytes
     if (ofTenant > 0) this.#byTenant.set(tenant, ofTenant)
     else this.#byTenant.delete(tenant)
-    this.#onChange(this.bytes)
+    this.#onChange(this.#bytes)
   }
 
   #full(whose: string, limit: number): ProxyError {

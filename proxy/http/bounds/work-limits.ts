@@ -43,18 +43,22 @@ const checksPerLook = 16
 
 /** The time allowed for deciding about one request. */
 export class WorkBudget {
-  /** Whether the time was up at the last check. From then on optional work should be skipped. */
-  isSpent = false
   readonly #until: number
   readonly #now: () => number
   readonly #isHard: boolean
   #checks = 0
+  #isSpent = false
 
   /** `now`: milliseconds, monotonic. `isHard`: give up a request that exceeds it, instead of doing less for it. */
   constructor(milliseconds: number, now: () => number, isHard: boolean) {
     this.#now = now
     this.#until = now() + milliseconds
     this.#isHard = isHard
+  }
+
+  /** Whether the time was up at the last check. From then on optional work should be skipped. */
+  get isSpent(): boolean {
+    return this.#isSpent
   }
 
   /** Checks, on every sixteenth call, whether the time is up. Throws OverBudget if it is and the budget is hard. */
@@ -65,7 +69,7 @@ export class WorkBudget {
 
   /** Does the same immediately. */
   look(): void {
-    this.isSpent ||= this.#now() > this.#until
-    if (this.isSpent && this.#isHard) throw new OverBudget()
+    this.#isSpent ||= this.#now() > this.#until
+    if (this.#isSpent && this.#isHard) throw new OverBudget()
   }
 }
