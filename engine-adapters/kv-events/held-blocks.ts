@@ -1,6 +1,7 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import type { BlockName } from './block-naming.ts'
 
-interface Node {
+class Node {
   readonly name: BlockName
   parent: Node | undefined
   /** its children, as a list linked through `before` and `next` */
@@ -8,13 +9,17 @@ interface Node {
   before: Node | undefined
   next: Node | undefined
   /** blocks from the prompt's beginning up to this one; 0: unknown */
-  depth: number
+  depth = 0
   /** whether it and all blocks before it are held, here or elsewhere */
-  isReachable: boolean
+  isReachable = false
   /** the moment at which its first copy came */
-  since: number
+  since = 0
   /** how often it is on the device: engines keep what two requests compute at once twice */
-  copies: number
+  copies = 0
+
+  constructor(name: BlockName) {
+    this.name = name
+  }
 }
 
 /** Blocks that can no longer serve a prompt, because they or a block before them were removed. */
@@ -122,21 +127,7 @@ export class HeldBlocks {
   }
 
   #require(name: BlockName): Node {
-    const known = this.#nodes.get(name)
-    if (known) return known
-    const node: Node = {
-      name,
-      parent: undefined,
-      firstChild: undefined,
-      before: undefined,
-      next: undefined,
-      depth: 0,
-      isReachable: false,
-      since: 0,
-      copies: 0,
-    }
-    this.#nodes.set(name, node)
-    return node
+    return getOrMake(this.#nodes, name, () => new Node(name))
   }
 
   #link(node: Node, parent: Node): void {

@@ -13,8 +13,6 @@ export interface ReplicaChoice {
    * faulty health check must not take everything down. Empty only if all are draining or excluded.
    */
   candidates(excluding?: ReadonlySet<ReplicaId>): readonly Replica[]
-  /** Whether another replica can be tried: a ready one, or any that is not draining if none at all is ready. */
-  hasOther(than: ReadonlySet<ReplicaId>): boolean
   nextTurn(): number
 }
 
@@ -51,10 +49,6 @@ export class ReplicaSet implements ReplicaChoice {
     return taking(this.#staying, excluding)
   }
 
-  hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    return taking(this.#staying, none).some(({ id }) => !than.has(id))
-  }
-
   /** Returns the choice for a request for this model; undefined if no engine serves it. */
   serving(model: string | undefined): ReplicaChoice | undefined {
     if (!this.models.isNeeded) return this
@@ -67,7 +61,6 @@ export class ReplicaSet implements ReplicaChoice {
     const among = (): readonly Replica[] => this.models.serving(model) ?? []
     return {
       candidates: (excluding = none) => taking(among(), excluding),
-      hasOther: (than) => taking(among(), none).some(({ id }) => !than.has(id)),
       nextTurn: () => this.#turn + 1,
     }
   }
