@@ -96,7 +96,7 @@ export class Replica {
 
   /** What it is believed to have cached. */
   get mirror(): CacheMirror {
-    return this.replicaMirror.mirror
+    return this.cache.mirror
   }
 
   /** How the engine reuses KV at any position; undefined: it does not. */

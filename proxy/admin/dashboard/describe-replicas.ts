@@ -39,8 +39,8 @@ export interface ReplicaDescription {
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export function describeReplicas(replicas: readonly Replica[], divergence: Divergence): ReplicaDescription[] {
-  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming, state, inFlight }) => {
-    const { replica, mirror } = replicaMirror
+  return replicas.map((one) => {
+    const { id: replica, replicaMirror, mirror, engine, reuse, statedCache, models, warming, state, inFlight } = one
     const { mode, generation, sequence } = replicaMirror.state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
     const off = divergence.get(replica)
