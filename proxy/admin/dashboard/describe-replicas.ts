@@ -1,7 +1,6 @@
 import { withoutPassword } from '../../config/read-arguments.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
-import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
-import type { KnownReuse } from '../../replicas/reports/reuse-report.ts'
+import type { CheckpointReport, KnownReuse } from '../../replicas/reports/callback-bodies.ts'
 import type { Divergence } from '../../telemetry/divergence.ts'
 
 /** What the control plane reports about one replica. */

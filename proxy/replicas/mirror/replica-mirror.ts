@@ -4,14 +4,15 @@ import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { inSlices } from '../../http/bounds/event-loop.ts'
 import {
+  type CheckpointReport,
   type EngineEvent,
   type EventBatch,
+  type KnownReuse,
+  knownOf,
   type Snapshot,
   toEventBatch,
   toSnapshot,
 } from '../reports/callback-bodies.ts'
-import type { CheckpointReport } from '../reports/checkpoint-report.ts'
-import { type KnownReuse, knownOf } from '../reports/reuse-report.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
 
