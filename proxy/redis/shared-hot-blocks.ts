@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
+import { within } from '../common/within.ts'
 import {
   type HotBlock,
   type HotBlocks,
@@ -79,11 +79,8 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
   }
 
   /** Writes what it can within the given time, then stops. */
-  override async close(milliseconds: number): Promise<void> {
-    const ending = new AbortController()
-    const { signal } = ending
-    await Promise.race([super.close(), pause(milliseconds, undefined, { signal }).catch(() => {})])
-    ending.abort()
+  override close(milliseconds: number): Promise<void> {
+    return within(milliseconds, super.close())
   }
 
   /** Reads the counts, and adds those that are pending. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { Log } from '../../common/log.ts'
+import { within } from '../../common/within.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { type RedisClient, renewClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
@@ -205,12 +206,7 @@ export class RedisConnection implements RedisAccess {
   async #answersTo(commands: readonly RedisCommand[]): Promise<RedisReply[] | string> {
     const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
     const asked = now()
-    const silence = new AbortController()
-    const replies = await Promise.race([
-      runCommands(this.#client, commands),
-      pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
-    ])
-    silence.abort()
+    const replies = await within(answerMilliseconds, runCommands(this.#client, commands))
     return replies ?? `it has not answered for ${Math.round(now() - asked)} ms`
   }
 
