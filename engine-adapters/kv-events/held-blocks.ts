@@ -40,7 +40,6 @@ export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
   readonly #onLost: (lost: LostBlocks) => void
   readonly #isElsewhere: (name: BlockName) => boolean
-  #reachable = 0
   /** the one that has begun last */
   moment = 0
 
@@ -49,9 +48,9 @@ export class HeldBlocks {
     this.#isElsewhere = isElsewhere
   }
 
-  /** The number of known blocks, and of blocks that can serve a prompt. */
-  get counts(): { readonly known: number; readonly reachable: number } {
-    return { known: this.#nodes.size, reachable: this.#reachable }
+  /** The number of known blocks. */
+  get size(): number {
+    return this.#nodes.size
   }
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
@@ -111,7 +110,6 @@ export class HeldBlocks {
 
   clear(): void {
     this.#nodes.clear()
-    this.#reachable = 0
   }
 
   #isHeld({ copies, name }: Node): boolean {
@@ -144,7 +142,6 @@ export class HeldBlocks {
       if (!isRooted || node.isReachable || !this.#isHeld(node)) continue
       if (node.parent) node.depth = node.parent.depth + 1
       node.isReachable = true
-      this.#reachable += 1
       for (let child = node.firstChild; child; child = child.next) stack.push(child)
     }
   }
@@ -157,7 +154,6 @@ export class HeldBlocks {
       names.push(node.name)
       for (let child = node.firstChild; child; child = child.next) if (child.isReachable) stack.push(child)
     }
-    this.#reachable -= names.length
     this.#onLost({ names, kept: from.parent?.name, keptBlocks: from.depth - 1 })
   }
 
