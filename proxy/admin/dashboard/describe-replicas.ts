@@ -1,7 +1,7 @@
 import { withoutPassword } from '../../config/read-arguments.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
 import type { CheckpointReport, KnownReuse } from '../../replicas/reports/callback-bodies.ts'
-import type { Divergence } from '../../telemetry/divergence.ts'
+import type { Divergence, DivergentTokens } from '../../telemetry/divergence.ts'
 
 /** What the control plane reports about one replica. */
 export interface ReplicaDescription {
@@ -19,11 +19,7 @@ export interface ReplicaDescription {
   /** average error of recent predictions, in tokens; null before the first answer */
   readonly divergence: number | null
   /** the same, by cause */
-  readonly divergence_by: {
-    readonly stale_index: number
-    readonly routing: number
-    readonly tokenisation: number
-  } | null
+  readonly divergence_by: Omit<DivergentTokens, 'total'> | null
   readonly state: ReplicaState
   /** the models it serves; null: neither the configuration nor the engine has said */
   readonly models: readonly string[] | null
