@@ -1,5 +1,4 @@
 import type { BlockId, Context } from '#index/context-block.ts'
-import { within } from '../common/within.ts'
 import {
   type HotBlock,
   type HotBlocks,
@@ -76,11 +75,6 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     this.#forget()
     this.#mustClear = true
     void this.share()
-  }
-
-  /** Writes what it can within the given time, then stops. */
-  override close(milliseconds: number): Promise<void> {
-    return within(milliseconds, super.close())
   }
 
   /** Reads the counts, and adds those that are pending. */
