@@ -23,7 +23,7 @@ export interface EventBatch {
 }
 
 /** What an engine says of the checkpoints that layers with windows or states keep of a prefix. */
-export interface KeptCheckpoints {
+interface KeptCheckpoints {
   /** tokens: checkpoints lie at multiples of it */
   readonly unit: number
   /** `window`, `state` */
