@@ -19,16 +19,7 @@ export interface RedisListener {
 }
 
 /** Redis as the parts of the proxy use it. Nothing rejects, and nothing holds up a request. */
-export interface RedisAccess {
-  /** whether Redis answers */
-  readonly isUp: boolean
-  /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
-  read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
-  /** Returns the replies, however late. */
-  write(commands: readonly RedisCommand[]): Promise<RedisReply[]>
-  /** Returns what ends it. */
-  listen(listener: RedisListener): () => void
-}
+export type RedisAccess = Readonly<Pick<RedisConnection, 'isUp' | 'read' | 'write' | 'listen'>>
 
 export interface RedisConnectionOptions {
   /** keys owned by this proxy, which show that Redis still holds its data: at least one per node */
@@ -56,7 +47,8 @@ const defaultAnswerMilliseconds = 1_000
 const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
 /** Keeps a connection to Redis up, and tracks whether Redis answers and still holds what was written. */
-export class RedisConnection implements RedisAccess {
+export class RedisConnection {
+  /** whether Redis answers */
   isUp = false
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
@@ -100,6 +92,7 @@ export class RedisConnection implements RedisAccess {
     renewClient(this.#client, login, tls)
   }
 
+  /** Returns what ends it. */
   listen(listener: RedisListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -116,6 +109,7 @@ export class RedisConnection implements RedisAccess {
     if (!this.isUp) this.#tellFault()
   }
 
+  /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
   async read(
     commands: readonly RedisCommand[],
     onLate?: (replies: RedisReply[]) => void,
@@ -137,6 +131,7 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
+  /** Returns the replies, however late. */
   async write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
     const replies = await runCommands(this.#client, commands)
     this.#refused.heard(replies)
