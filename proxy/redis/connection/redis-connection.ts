@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import type { Log } from '../../common/log.ts'
 import { within } from '../../common/within.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { type RedisClient, renewClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'
 import { RedisMarks } from './redis-marks.ts'
-import { RefusedWrites } from './refused-writes.ts'
+import { RefusedWrites, type RefusedWritesOptions } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
 /** Callbacks for parts of the proxy that keep state in Redis. */
@@ -21,19 +20,14 @@ export interface RedisListener {
 /** Redis as the parts of the proxy use it. Nothing rejects, and nothing holds up a request. */
 export type RedisAccess = Readonly<Pick<RedisConnection, 'isUp' | 'read' | 'write' | 'listen'>>
 
-export interface RedisConnectionOptions {
+export interface RedisConnectionOptions extends RefusedWritesOptions {
   /** keys owned by this proxy, which show that Redis still holds its data: at least one per node */
   readonly marks: readonly string[]
   readonly markSeconds: number
   /** database number, which the server may not have; default 0 */
   readonly database?: number
-  readonly log: Log
-  /** milliseconds */
-  readonly now: () => number
   /** counts a reply that came too late for its request */
   readonly onLateRead: () => void
-  /** counts a batch with writes that Redis refused and that will be retried */
-  readonly onRefused?: () => void
   readonly readMilliseconds?: number | undefined
   readonly probeMilliseconds?: number
   readonly answerMilliseconds?: number

@@ -42,9 +42,7 @@ export interface CheckpointReport extends KeptCheckpoints {
 export type KnownReuse = AnyPositionReuse & Required<Pick<AnyPositionReuse, 'min_ratio'>>
 
 /** Body of `POST /v1/replicas/{replica}/snapshot`. */
-export interface Snapshot {
-  readonly generation: string
-  readonly sequence: number
+export interface Snapshot extends Omit<EventBatch, 'events'> {
   readonly requests: readonly (Required<Pick<EngineEvent, 'request_id' | 'cached_tokens'>> &
     Pick<EngineEvent, 'checkpoints'>)[]
   readonly reuse?: AnyPositionReuse | null
