@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
   const run = (proxy: MirrorProxy, name: string, tokens: readonly number[]): number | undefined => {
     const request = name as RequestId
     proxy.send(name, 'x', 'y')
-    const mirror = proxy.replicaMirror.tokens
+    const mirror = proxy.replicaMirror.cache.tokens
     mirror.send(request)
     mirror.learn(request, { tokens: Uint32Array.from(tokens), scope: '' }, 1)
     const predicted = mirror.predict(request)

@@ -1,17 +1,14 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
+import type { CacheRequest, CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import type { OutputText } from './text/canned-text.ts'
 
 /** One prompt to compute and continue. */
-export interface EngineRequest {
-  requestId: string
-  salt: string
+export interface EngineRequest extends Pick<CacheRequest, 'requestId' | 'salt' | 'wish'> {
   prompt: Uint32Array
   /** At least 1; prompt and output together must fit in the cache. */
   outputTokens: number
-  wish?: unknown
   /** What is said; undefined: the engine's own text. */
   text?: OutputText | undefined
 }

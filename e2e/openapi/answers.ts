@@ -1,7 +1,7 @@
 import { promptApis } from '#engine-adapters/prompt-api.ts'
 import { outcomes, skippedReasons } from '#proxy/common/reasons.ts'
 import { noSums } from '#proxy/gain/gain-ledger.ts'
-import { reuseReport } from '#proxy/replicas/reports/reuse-report.ts'
+import { reuseReport } from '#proxy/replicas/reports/callback-bodies.ts'
 import {
   byName,
   flag,

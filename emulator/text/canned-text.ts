@@ -1,17 +1,13 @@
 import type { Tokenizer } from './tokenizer.ts'
 
-/** The tokens of an answer and their texts. */
-export interface OutputText {
-  token(index: number): number
-  /** empty for a token that is only part of a character; its last token has all of it */
-  text(index: number): string
-}
+/** The tokens of an answer and their texts. A token that is only part of a character has none: the last one has all of it. */
+export type OutputText = Pick<CannedText, 'token' | 'text'>
 
 // every word is one token, so that an answer cut anywhere tokenises to the same tokens when it comes back as history
 const sentence = 'This is canned text from an engine emulator. It is not a model and it understands nothing.'
 
 /** The emulator's answer, the same for every request: a sentence repeated and cut to length. */
-export class CannedText implements OutputText {
+export class CannedText {
   /** the sentence, then the sentence after a space, as the text of each token */
   readonly #texts: readonly string[] = `${sentence} ${sentence}`.match(/ ?\w+|\./g)!
   readonly #tokens: readonly number[]

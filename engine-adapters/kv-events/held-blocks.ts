@@ -1,6 +1,7 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import type { BlockName } from './block-naming.ts'
 
-interface Node {
+class Node {
   readonly name: BlockName
   parent: Node | undefined
   /** its children, as a list linked through `before` and `next` */
@@ -8,13 +9,17 @@ interface Node {
   before: Node | undefined
   next: Node | undefined
   /** blocks from the prompt's beginning up to this one; 0: unknown */
-  depth: number
+  depth = 0
   /** whether it and all blocks before it are held, here or elsewhere */
-  isReachable: boolean
+  isReachable = false
   /** the moment at which its first copy came */
-  since: number
+  since = 0
   /** how often it is on the device: engines keep what two requests compute at once twice */
-  copies: number
+  copies = 0
+
+  constructor(name: BlockName) {
+    this.name = name
+  }
 }
 
 /** Blocks that can no longer serve a prompt, because they or a block before them were removed. */
@@ -35,7 +40,6 @@ export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
   readonly #onLost: (lost: LostBlocks) => void
   readonly #isElsewhere: (name: BlockName) => boolean
-  #reachable = 0
   /** the one that has begun last */
   moment = 0
 
@@ -44,9 +48,9 @@ export class HeldBlocks {
     this.#isElsewhere = isElsewhere
   }
 
-  /** The number of known blocks, and of blocks that can serve a prompt. */
-  get counts(): { readonly known: number; readonly reachable: number } {
-    return { known: this.#nodes.size, reachable: this.#reachable }
+  /** The number of known blocks. */
+  get size(): number {
+    return this.#nodes.size
   }
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
@@ -106,7 +110,6 @@ export class HeldBlocks {
 
   clear(): void {
     this.#nodes.clear()
-    this.#reachable = 0
   }
 
   #isHeld({ copies, name }: Node): boolean {
@@ -122,21 +125,7 @@ export class HeldBlocks {
   }
 
   #require(name: BlockName): Node {
-    const known = this.#nodes.get(name)
-    if (known) return known
-    const node: Node = {
-      name,
-      parent: undefined,
-      firstChild: undefined,
-      before: undefined,
-      next: undefined,
-      depth: 0,
-      isReachable: false,
-      since: 0,
-      copies: 0,
-    }
-    this.#nodes.set(name, node)
-    return node
+    return getOrMake(this.#nodes, name, () => new Node(name))
   }
 
   #link(node: Node, parent: Node): void {
@@ -153,7 +142,6 @@ export class HeldBlocks {
       if (!isRooted || node.isReachable || !this.#isHeld(node)) continue
       if (node.parent) node.depth = node.parent.depth + 1
       node.isReachable = true
-      this.#reachable += 1
       for (let child = node.firstChild; child; child = child.next) stack.push(child)
     }
   }
@@ -166,7 +154,6 @@ export class HeldBlocks {
       names.push(node.name)
       for (let child = node.firstChild; child; child = child.next) if (child.isReachable) stack.push(child)
     }
-    this.#reachable -= names.length
     this.#onLost({ names, kept: from.parent?.name, keptBlocks: from.depth - 1 })
   }
 

@@ -22,11 +22,8 @@ export interface BlocksStored {
 }
 
 /** One copy of each block was removed from a tier. */
-export interface BlocksRemoved {
+export interface BlocksRemoved extends Pick<BlocksStored, 'hashes' | 'tier' | 'group'> {
   readonly type: 'removed'
-  readonly hashes: readonly BlockHash[]
-  readonly tier: string
-  readonly group: number
 }
 
 /** One event of an engine's cache. */

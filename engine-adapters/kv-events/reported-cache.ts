@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type BlockName, BlockNaming } from './block-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
@@ -39,8 +40,17 @@ export class ReportedCache {
 
   /** `most`: how many blocks of each tier besides the device are followed. */
   constructor(onLost: (lost: LostBlocks) => void, most: number = mostBeside) {
-    const host = new TierBlocks(most)
-    this.#beside = { host, remote: new TierBlocks(most) }
+    const createTier = (): TierBlocks =>
+      new LRUCache<BlockName, TierBlock>({
+        // by size, so that room is made as it is needed
+        maxSize: most,
+        sizeCalculation: () => 1,
+        disposeAfter: ({ hash }, name, reason) => {
+          if (reason === 'evict') this.#forget(hash, name)
+        },
+      })
+    const host = createTier()
+    this.#beside = { host, remote: createTier() }
     this.blocks = new HeldBlocks(onLost, (name) => host.has(name))
   }
 
@@ -92,9 +102,9 @@ export class ReportedCache {
   countBeside(names: readonly BlockName[], device: number, before?: number): Omit<HeldTokens, 'device'> {
     const { host, remote } = this.#beside
     const behind = names.slice(device)
-    const missing = behind.findIndex((name) => !host.serves(name, before) && !remote.serves(name, before))
+    const missing = behind.findIndex((name) => !hadBefore(host, name, before) && !hadBefore(remote, name, before))
     const held = missing === -1 ? behind : behind.slice(0, missing)
-    const inHost = held.filter((name) => host.serves(name, before)).length
+    const inHost = held.filter((name) => hadBefore(host, name, before)).length
     return { host: inHost, remote: held.length - inHost }
   }
 
@@ -132,11 +142,10 @@ export class ReportedCache {
       const name = this.#naming?.nameOf(hash)
       if (name === undefined) continue
       if (type === 'stored') {
-        const dropped = blocks.store(name, hash, this.blocks.moment)
+        blocks.set(name, { hash, since: blocks.peek(name)?.since ?? this.blocks.moment })
         this.blocks.changedElsewhere(name)
-        if (dropped) this.#forget(dropped.hash, dropped.name)
       } else {
-        blocks.remove(name)
+        blocks.delete(name)
         this.#forget(hash, name)
       }
     }
@@ -163,40 +172,9 @@ interface TierBlock {
 }
 
 /** The newest blocks of a tier besides the device. Older ones are dropped, because not every tier says what it has lost. */
-class TierBlocks {
-  readonly #blocks = new Map<BlockName, TierBlock>()
-  readonly #most: number
+type TierBlocks = LRUCache<BlockName, TierBlock>
 
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  has(name: BlockName): boolean {
-    return this.#blocks.has(name)
-  }
-
-  /** Whether a block was there before the moment `before`. */
-  serves(name: BlockName, before: number = Number.POSITIVE_INFINITY): boolean {
-    const block = this.#blocks.get(name)
-    return block !== undefined && block.since < before
-  }
-
-  /** Adds a block. Returns the oldest one, with its hash, if there is no room for both. */
-  store(name: BlockName, hash: BlockHash, moment: number): { name: BlockName; hash: BlockHash } | undefined {
-    const since = this.#blocks.get(name)?.since ?? moment
-    this.#blocks.delete(name)
-    this.#blocks.set(name, { hash, since })
-    if (this.#blocks.size <= this.#most) return undefined
-    const [[oldest, block]] = this.#blocks as Iterable<[BlockName, TierBlock]> as [[BlockName, TierBlock]]
-    this.#blocks.delete(oldest)
-    return { name: oldest, hash: block.hash }
-  }
-
-  remove(name: BlockName): void {
-    this.#blocks.delete(name)
-  }
-
-  clear(): void {
-    this.#blocks.clear()
-  }
+/** Whether a tier had a block before a moment. */
+function hadBefore(blocks: TierBlocks, name: BlockName, moment = Number.POSITIVE_INFINITY): boolean {
+  return (blocks.peek(name)?.since ?? Number.POSITIVE_INFINITY) < moment
 }

@@ -3,6 +3,7 @@ import type { MirroredPrompt } from '../cache-event.ts'
 import { SharedBlocks } from '../columns/block-table.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
+import { countUpTo } from '../count-up-to.ts'
 import type { HistoryWindow } from '../ordering/demand-history.ts'
 import type { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { HeldContexts } from './held-contexts.ts'
@@ -182,8 +183,8 @@ export class HeldRequests {
   #holdContexts(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
     // with nothing held, not even an empty block at position 0 counts
     for (const { scope, blocks, ends } of this.#contextsOf(number, Math.min(before, length) || -1)) {
-      const count = countUpTo(ends, length)
-      if (count === countUpTo(ends, before)) continue
+      const count = length > 0 ? countUpTo(ends, length) : 0
+      if (count === (before > 0 ? countUpTo(ends, before) : 0)) continue
       if (length < before) this.contexts.cut(number, scope, count)
       else this.contexts.hold(number, scope, blocks.slice(0, count), isAsked)
     }
@@ -197,12 +198,6 @@ export class HeldRequests {
   #release(contexts: readonly HeldContext[]): void {
     for (const { blocks } of contexts) for (const block of blocks) this.#table.release(block)
   }
-}
-
-/** Returns how many of the ascending `ends` are at most `limit`; 0 if nothing is held. */
-function countUpTo(ends: readonly number[], limit: number): number {
-  const count = limit > 0 ? ends.findIndex((end) => end > limit) : 0
-  return count < 0 ? ends.length : count
 }
 
 function areAlike(some: readonly HeldContext[], others: readonly HeldContext[]): boolean {

@@ -12,18 +12,7 @@ import { findAnswerTexts } from './find-answer-texts.ts'
 import { FollowedText, HeldEvent, spliceString } from './followed-text.ts'
 
 /** Rewrites an engine's answer on its way to the client. The buffers it returns, put together, are the answer. */
-export interface AnswerRewriter {
-  /** Takes the next bytes; returns those to send now, possibly none. */
-  push(chunk: Buffer): Buffer
-  /** Returns the rest, once the engine's answer is over. */
-  end(): Buffer
-  /** How many citations were changed. */
-  readonly remapped: number
-  /** Whether something was too large to be gathered and went through unchanged. */
-  readonly overflowed: boolean
-  /** An internal error, since which everything goes through unchanged. */
-  readonly fault: unknown
-}
+export type AnswerRewriter = Readonly<Pick<BodyRewriter, 'push' | 'end' | 'remapped' | 'overflowed' | 'fault'>>
 
 /**
  * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if the content type is
@@ -49,8 +38,11 @@ export class BodyRewriter {
   readonly #labelsOf: LabelsOf
   readonly #longestBody: number
   readonly #gathered = new GatheredBytes()
+  /** how many citations were changed */
   remapped = 0
+  /** whether something was too large to be gathered and went through unchanged */
   overflowed = false
+  /** an internal error, since which everything goes through unchanged */
   fault: unknown
 
   constructor(api: PromptApi, labelsOf: LabelsOf, longestBody: number = defaultLongestBody) {
@@ -59,6 +51,7 @@ export class BodyRewriter {
     this.#longestBody = longestBody
   }
 
+  /** Takes the next bytes; returns those to send now, possibly none. */
   push(chunk: Buffer): Buffer {
     if (this.overflowed) return chunk
     this.#gathered.add(chunk)
@@ -67,6 +60,7 @@ export class BodyRewriter {
     return this.#gathered.take()
   }
 
+  /** Returns the rest, once the engine's answer is over. */
   end(): Buffer {
     const body = this.#gathered.take()
     try {

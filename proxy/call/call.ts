@@ -76,16 +76,13 @@ export function sharerOf({ caller, content, model }: Pick<Call, 'caller' | 'cont
   return hash('sha256', JSON.stringify([caller.tenant, cache_salt, model, lora_path]), 'base64url')
 }
 
-export interface ReadContent {
-  readonly received: Received
-  readonly certain: CertainLists
-}
+export type ReadContent = Readonly<Pick<CallContent, 'received' | 'certain'>>
 
 /**
  * The body of a request and all that was read from it: the one part of a `Call` that changes. It is released once the
  * body will not be sent again, because answers take long and many run at once.
  */
-export class CallContent implements ReadContent {
+export class CallContent {
   /** empty once released */
   body: Buffer
   /** without a prompt once released */

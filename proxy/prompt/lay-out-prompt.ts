@@ -38,8 +38,9 @@ interface ReadMessage {
 }
 
 /** What a layout depends on besides the body. */
-interface LayoutState {
+export interface LayoutState {
   readonly tenant: string
+  /** name of the conversation, from the header */
   readonly conversation: string | undefined
   /** the client's own `cache_salt` */
   readonly salt?: unknown
@@ -51,7 +52,7 @@ interface LayoutState {
   readonly stays?: Stays | undefined
   /** templates whose lists need not be found anew */
   readonly known?: KnownTemplates | undefined
-  /** undefined: every list may be moved */
+  /** says which lists may be moved; undefined: all */
   readonly permit?: PermitLists | undefined
 }
 

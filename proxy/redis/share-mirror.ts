@@ -41,7 +41,7 @@ export function shareMirror(
     close,
     drop: async () => {
       await close(0)
-      if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replicaMirror.tokens.known()])
+      if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replica.cache.tokens.known()])
     },
   }
 }

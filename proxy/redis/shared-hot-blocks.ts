@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
 import {
   type HotBlock,
@@ -76,14 +75,6 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
     this.#forget()
     this.#mustClear = true
     void this.share()
-  }
-
-  /** Writes what it can within the given time, then stops. */
-  override async close(milliseconds: number): Promise<void> {
-    const ending = new AbortController()
-    const { signal } = ending
-    await Promise.race([super.close(), pause(milliseconds, undefined, { signal }).catch(() => {})])
-    ending.abort()
   }
 
   /** Reads the counts, and adds those that are pending. */

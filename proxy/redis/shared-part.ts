@@ -1,4 +1,5 @@
 import type { RedisFault } from '../common/reasons.ts'
+import { within } from '../common/within.ts'
 import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { isOvertaken, isToBeRepeated } from './connection/redis-errors.ts'
@@ -53,10 +54,10 @@ export abstract class SharedPart<Options extends SharedPartOptions = SharedPartO
     void this.share()
   }
 
-  /** Stops after the turn in progress and one more. */
-  async close(_milliseconds?: number): Promise<void> {
-    await this.stop()
-    await this.share()
+  /** Stops after the turn in progress and one more, or when the time is over. */
+  close(milliseconds: number): Promise<void> {
+    const last = this.stop().then(() => this.share())
+    return within(milliseconds, last)
   }
 
   /** Reads what others wrote, and writes what is news here. Concurrent calls share one turn. Never rejects. */

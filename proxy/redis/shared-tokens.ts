@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
-import type { ReplicaMirror } from '../replicas/mirror/replica-mirror.ts'
+import type { ReplicaCache } from '../replicas/mirror/replica-cache.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { pack, unpack } from './codec/pack.ts'
 import { WriteBehind } from './connection/write-behind.ts'
@@ -10,7 +10,7 @@ import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTokensOptions extends SharedPartOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
-    readonly replicaMirror: Pick<ReplicaMirror, 'mirror' | 'tokens'>
+    readonly cache: Pick<ReplicaCache, 'mirror' | 'tokens'>
   }
 }
 
@@ -34,7 +34,7 @@ export class SharedTokens extends SharedPart<SharedTokensOptions> {
   constructor(options: SharedTokensOptions) {
     super(options, pollMilliseconds)
     const { namespace, redis, replica, ttlSeconds, onFault } = options
-    const { tokens } = replica.replicaMirror
+    const { tokens } = replica.cache
     this.#keys = mirrorRedisKeys(namespace, replica.id)
     this.#writing = new WriteBehind(redis, {
       maxKeys: maxWaiting,
@@ -65,7 +65,7 @@ export class SharedTokens extends SharedPart<SharedTokensOptions> {
   }
 
   #writeAll(): void {
-    for (const request of this.options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
+    for (const request of this.options.replica.cache.tokens.known()) this.#writing.put(request, 'learned')
   }
 
   /** Reads missing tokens. */
@@ -78,7 +78,7 @@ export class SharedTokens extends SharedPart<SharedTokensOptions> {
   /** Returns some of the requests whose tokens are to be read. */
   #missing(): RequestId[] {
     const missing: RequestId[] = []
-    for (const request of this.options.replica.replicaMirror.tokens.unknown()) {
+    for (const request of this.options.replica.cache.tokens.unknown()) {
       if (this.#asked.has(request)) continue
       missing.push(request)
       if (missing.length === requestsPerRead) break
@@ -104,11 +104,11 @@ export class SharedTokens extends SharedPart<SharedTokensOptions> {
   }
 
   #restore(request: RequestId, prompt: PromptTokens): void {
-    const { replicaMirror, cacheConfig } = this.options.replica
-    const held = replicaMirror.mirror.heldOf(request)
+    const { cache, cacheConfig } = this.options.replica
+    const held = cache.mirror.heldOf(request)
     // the mirror counts in characters, rounded down
     const cachedTokens = held ? Math.ceil(held.cachedLength * held.tokensPerCharacter - 1e-6) : 0
-    replicaMirror.tokens.restore(request, prompt, cachedTokens, cacheConfig!.pageTokens)
+    cache.tokens.restore(request, prompt, cachedTokens, cacheConfig!.pageTokens)
   }
 }
 

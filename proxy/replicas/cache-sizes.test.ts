@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { ReplicaId } from '#index/context-block.ts'
-import { CacheSizes, type CacheSizeTarget } from './cache-sizes.ts'
+import { type CacheSizeTarget, followCacheSizes } from './cache-sizes.ts'
 import type { ReplicaState } from './replica.ts'
 
 class TargetDouble {
@@ -28,8 +28,8 @@ let unknown = 0
 let wantsEstimates = true
 let sizes = create()
 
-function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
-  return new CacheSizes(() => replicas, {
+function create(...replicas: TargetDouble[]): (now: number) => void {
+  return followCacheSizes(() => replicas, {
     ask: () => {
       asked += 1
       return Promise.resolve(answers.shift())
@@ -42,7 +42,7 @@ function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
 }
 
 async function tick(now: number): Promise<void> {
-  sizes.tick(now)
+  sizes(now)
   await Promise.resolve()
   await Promise.resolve()
 }
@@ -113,7 +113,7 @@ test('without reports an engine is asked again after some minutes', async () => 
 
 test('a new life that begins while the last answer is awaited is asked about too', async () => {
   const waiting: ((size: CacheSize) => void)[] = []
-  sizes = new CacheSizes(() => [replica], {
+  sizes = followCacheSizes(() => [replica], {
     ask: () => new Promise((resolve) => waiting.push(resolve)),
     wantsEstimates: () => true,
     onUnknown: () => {},

@@ -1,5 +1,5 @@
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
-import { RepeatedQuestions } from './repeated-questions.ts'
+import { repeatedly } from './repeated-questions.ts'
 import type { Replica } from './replica.ts'
 
 /** A replica whose cache size is queried. */
@@ -9,12 +9,15 @@ export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events
 
 interface CacheSizesOptions<T> {
   /** Asks a replica for its cache size. Never rejects. */
-  readonly ask: (target: T) => Promise<CacheSize | undefined>
+  readonly ask: (target: T, signal: AbortSignal) => Promise<CacheSize | undefined>
   /** Whether estimates are wanted, for which engines that report nothing are asked, too. */
   readonly wantsEstimates: () => boolean
   /** Called once for each replica that reports what it caches and does not say how large its cache is. */
   readonly onUnknown: (target: T) => void
+  readonly closing?: AbortSignal
 }
+
+const answerMilliseconds = 5_000
 
 /** An engine that did not answer may still be starting. */
 const askAgainMilliseconds = 2_000
@@ -24,54 +27,44 @@ const askForEstimatesMilliseconds = 10_000
 const refreshMilliseconds = 120_000
 
 /**
- * Keeps `statedCache` up to date, and `cacheConfig` for replicas whose engine reports what it caches. Other engines are
- * asked for estimates only.
- * Asks an engine when it starts to report, restarts or becomes reachable again, and periodically. Its last answer is
- * valid until the next.
+ * Returns what keeps `statedCache` up to date, and `cacheConfig` for replicas whose engine reports what it caches; to be
+ * called periodically, with the time in milliseconds. Other engines are asked for estimates only. Asks an engine when it
+ * starts to report, restarts or becomes reachable again, and now and then. Its last answer is valid until the next.
+ * `replicas`: those there are now.
  */
-export class CacheSizes<T extends CacheSizeTarget> {
-  readonly #replicas: () => readonly T[]
-  readonly #options: CacheSizesOptions<T>
-  readonly #questions = new RepeatedQuestions<T>((replica) => this.#ask(replica))
+export function followCacheSizes<T extends CacheSizeTarget>(
+  replicas: () => readonly T[],
+  { ask, wantsEstimates, onUnknown, closing }: CacheSizesOptions<T>,
+): (now: number) => void {
   /** the life of its engine in which each was last asked, and in which it last answered */
-  readonly #asked = new WeakMap<T, string>()
-  readonly #answered = new WeakMap<T, string>()
-  readonly #told = new WeakSet<T>()
-
-  /** `replicas`: those there are now. */
-  constructor(replicas: () => readonly T[], options: CacheSizesOptions<T>) {
-    this.#replicas = replicas
-    this.#options = options
-  }
-
-  /** Asks the replicas that are due; `now` in milliseconds. */
-  tick(now: number): void {
-    for (const replica of this.#replicas()) {
-      // an unreachable engine is asked as soon as it is back
-      if (replica.state !== 'ready' && replica.state !== 'draining') this.#asked.delete(replica)
-      else if (replica.adapter.cacheSources.length > 0 && (isTelling(replica) || this.#options.wantsEstimates()))
-        void this.#questions.askAfter(this.#pauseOf(replica), replica, now)
-    }
-  }
-
-  #pauseOf(replica: T): number {
+  const [asked, answered] = [new WeakMap<T, string>(), new WeakMap<T, string>()]
+  const told = new WeakSet<T>()
+  const pauseOf = (replica: T): number => {
     const life = lifeOf(replica)
-    if (this.#asked.get(replica) !== life) return 0
-    if (replica.statedCache && this.#answered.get(replica) === life) return refreshMilliseconds
+    if (asked.get(replica) !== life) return 0
+    if (replica.statedCache && answered.get(replica) === life) return refreshMilliseconds
     return isTelling(replica) ? askAgainMilliseconds : askForEstimatesMilliseconds
   }
-
-  async #ask(replica: T): Promise<void> {
+  const askOne = async (replica: T, signal: AbortSignal): Promise<void> => {
     const life = lifeOf(replica)
-    this.#asked.set(replica, life)
-    const size = await this.#options.ask(replica)
+    asked.set(replica, life)
+    const size = await ask(replica, signal)
     if (size) {
-      this.#answered.set(replica, life)
+      answered.set(replica, life)
       replica.statedCache = size
       if (isTelling(replica)) replica.cacheConfig = size
-    } else if (isTelling(replica) && !this.#told.has(replica)) {
-      this.#told.add(replica)
-      this.#options.onUnknown(replica)
+    } else if (isTelling(replica) && !told.has(replica) && !closing?.aborted) {
+      told.add(replica)
+      onUnknown(replica)
+    }
+  }
+  const askAfter = repeatedly(askOne, answerMilliseconds, closing)
+  return (now) => {
+    for (const replica of replicas()) {
+      // an unreachable engine is asked as soon as it is back
+      if (replica.state !== 'ready' && replica.state !== 'draining') asked.delete(replica)
+      else if (replica.adapter.cacheSources.length > 0 && (isTelling(replica) || wantsEstimates()))
+        void askAfter(pauseOf(replica), replica, now)
     }
   }
 }

@@ -3,12 +3,12 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createEngineClient, type EngineClient } from '#engine-adapters/engine-client.ts'
-import { HealthChecks, HealthState } from './health-checks.ts'
+import { checkHealth, HealthState } from './health-checks.ts'
 
 let answer: RequestListener = (_incoming, response) => response.end()
 let server: Server
 let engine: EngineClient
-let checks: { close(): void }
+let closing: AbortController
 let ticking: NodeJS.Timeout
 const asked: string[] = []
 
@@ -23,9 +23,10 @@ async function start(): Promise<HealthState> {
   engine = createEngineClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
   const health = new HealthState()
   const targets = [{ engine, health }]
-  const own = new HealthChecks(() => targets, { intervalMilliseconds: 20, timeoutMilliseconds: 200 })
-  ticking = setInterval(() => own.tick(performance.now()), 5)
-  checks = own
+  closing = new AbortController()
+  const options = { intervalMilliseconds: 20, timeoutMilliseconds: 200 }
+  const check = checkHealth(() => targets, options, closing.signal)
+  ticking = setInterval(() => check(performance.now()), 5)
   return health
 }
 
@@ -34,7 +35,7 @@ const becomes = (health: HealthState, isHealthy: boolean): Promise<void> =>
 
 afterEach(async () => {
   clearInterval(ticking)
-  checks.close()
+  closing.abort()
   await engine.close()
   server.closeAllConnections()
   if (!server.listening) return

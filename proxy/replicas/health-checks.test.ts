@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
-import { HealthChecks } from './health-checks.ts'
+import { checkHealth, type HealthCheckOptions } from './health-checks.ts'
 
 type Handler = Parameters<EngineClient['send']>[1]
 
@@ -43,8 +43,18 @@ class EngineDouble implements EngineClient {
   }
 }
 
+interface Checks {
+  readonly tick: (now: number) => void
+  close(): void
+}
+
+function checksOf(targets: () => readonly EngineDouble[], options: HealthCheckOptions): Checks {
+  const closing = new AbortController()
+  return { tick: checkHealth(targets, options, closing.signal), close: () => closing.abort() }
+}
+
 /** Lets time pass, with a tick each millisecond. */
-async function pass(checks: HealthChecks<EngineDouble>, milliseconds: number): Promise<void> {
+async function pass(checks: Checks, milliseconds: number): Promise<void> {
   for (const end = now + milliseconds; now < end; ) {
     now += 1
     checks.tick(now)
@@ -63,7 +73,7 @@ afterEach(() => {
 
 test('replicas are checked at an interval, one after the other within it', async () => {
   const engines = [new EngineDouble(), new EngineDouble()]
-  const checks = new HealthChecks(() => engines, {
+  const checks = checksOf(() => engines, {
     intervalMilliseconds: 100,
     timeoutMilliseconds: 50,
   })
@@ -78,7 +88,7 @@ test('replicas are checked at an interval, one after the other within it', async
 
 test('any answer below 500 is a sign of life; errors, refusals and silence are none', async () => {
   const engine = new EngineDouble()
-  const checks = new HealthChecks(() => [engine], {
+  const checks = checksOf(() => [engine], {
     intervalMilliseconds: 100,
     timeoutMilliseconds: 20,
   })
@@ -95,7 +105,7 @@ test('any answer below 500 is a sign of life; errors, refusals and silence are n
 test('a check that is under way when they are closed is broken off and tells nothing', async () => {
   const engine = new EngineDouble()
   engine.answer = 'hang'
-  const checks = new HealthChecks(() => [engine], {
+  const checks = checksOf(() => [engine], {
     intervalMilliseconds: 100,
     timeoutMilliseconds: 50,
   })
@@ -107,7 +117,7 @@ test('a check that is under way when they are closed is broken off and tells not
 
 test('without an interval nothing is checked', async () => {
   const engine = new EngineDouble()
-  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 0, timeoutMilliseconds: 50 })
+  const checks = checksOf(() => [engine], { intervalMilliseconds: 0, timeoutMilliseconds: 50 })
   await pass(checks, 10)
   checks.close()
   expect(engine.asked).toEqual([])
@@ -116,7 +126,7 @@ test('without an interval nothing is checked', async () => {
 test('a check that takes longer than the interval puts off the next', async () => {
   const engine = new EngineDouble()
   engine.answer = 'hang'
-  const checks = new HealthChecks(() => [engine], {
+  const checks = checksOf(() => [engine], {
     intervalMilliseconds: 100,
     timeoutMilliseconds: 250,
   })

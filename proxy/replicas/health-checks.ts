@@ -1,6 +1,6 @@
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
-import { RepeatedQuestions } from './repeated-questions.ts'
+import { repeatedly } from './repeated-questions.ts'
 
 /** A replica to be checked. */
 interface HealthTarget {
@@ -17,51 +17,30 @@ export interface HealthCheckOptions {
   readonly timeoutMilliseconds: number
 }
 
-/** Checks every replica at an interval, with the checks spread over it. */
-export class HealthChecks<T extends HealthTarget> {
-  readonly #targets: () => readonly T[]
-  readonly #options: HealthCheckOptions
-  readonly #isNeeded: () => boolean
-  readonly #questions = new RepeatedQuestions<T>((target) => this.#check(target))
-  readonly #closing = new AbortController()
-
-  /** `targets`: those there are now. `isNeeded`: while it returns false, all count as healthy, and none is asked. */
-  constructor(targets: () => readonly T[], options: HealthCheckOptions, isNeeded: () => boolean = () => true) {
-    this.#targets = targets
-    this.#options = options
-    this.#isNeeded = isNeeded
-  }
-
-  /** Checks the replicas that are due; `now` in milliseconds. */
-  tick(now: number): void {
-    const { intervalMilliseconds } = this.#options
-    if (intervalMilliseconds <= 0) return
-    const targets = this.#targets()
-    for (const [i, target] of targets.entries()) {
-      void this.#questions.askAfter(intervalMilliseconds, target, now, (i * intervalMilliseconds) / targets.length)
-    }
-  }
-
-  /** Aborts the checks in progress. */
-  close(): void {
-    this.#closing.abort()
-  }
-
-  async #check(target: T): Promise<void> {
-    if (!this.#isNeeded()) {
-      target.health.note(true)
-      return
-    }
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), this.#options.timeoutMilliseconds).unref()
-    // `AbortSignal.any` would leave a reference at the long-lived signal with each check
-    const stop = (): void => late.abort()
-    this.#closing.signal.addEventListener('abort', stop)
-    const answer = await askEngine(target.engine, { path: '/health' }, late.signal)
-    this.#closing.signal.removeEventListener('abort', stop)
-    clearTimeout(timer)
+/**
+ * Returns what checks every target at an interval, with the checks spread over it; to be called periodically, with the
+ * time in milliseconds. `targets`: those there are now. `closing` breaks off what is under way. `isNeeded`: while it
+ * returns false, all count as healthy, and none is asked.
+ */
+export function checkHealth<T extends HealthTarget>(
+  targets: () => readonly T[],
+  { intervalMilliseconds, timeoutMilliseconds }: HealthCheckOptions,
+  closing: AbortSignal,
+  isNeeded: () => boolean = () => true,
+): (now: number) => void {
+  const check = async ({ engine, health }: T, signal: AbortSignal): Promise<void> => {
+    if (!isNeeded()) return health.note(true)
+    const answer = await askEngine(engine, { path: '/health' }, signal)
     // an engine without this path (404), or with a protected one (401), is alive too
-    if (!this.#closing.signal.aborted) target.health.note(answer !== undefined && answer.status < 500)
+    if (!closing.aborted) health.note(answer !== undefined && answer.status < 500)
+  }
+  const askAfter = repeatedly(check, timeoutMilliseconds, closing)
+  return (now) => {
+    if (intervalMilliseconds <= 0) return
+    const all = targets()
+    for (const [i, target] of all.entries()) {
+      void askAfter(intervalMilliseconds, target, now, (i * intervalMilliseconds) / all.length)
+    }
   }
 }
 

@@ -1,14 +1,13 @@
 import { askCacheSize } from '#engine-adapters/cache-config.ts'
 import type { Log } from '../common/log.ts'
-import { CacheSizes } from './cache-sizes.ts'
-import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
+import { followCacheSizes } from './cache-sizes.ts'
+import { checkHealth, type HealthCheckOptions } from './health-checks.ts'
 import type { ModelLists } from './model-lists.ts'
 import type { Replica } from './replica.ts'
 import { watchReplicas } from './replica-watch.ts'
 
 /** Short, because token-exact predictions for a newly started engine wait until it describes its cache. */
 const tickMilliseconds = 100
-const answerMilliseconds = 5_000
 
 /** What the periodic work for replicas needs of the rest of the proxy. */
 interface Upkeep {
@@ -33,25 +32,19 @@ export function lookAfterReplicas(
   { log, now, tellsOfEngines, wantsEstimates, modelLists, onTick }: Upkeep,
 ): { close(): void } {
   const closing = new AbortController()
-  const sizes = new CacheSizes(replicas, {
-    ask: ({ engine, adapter, apiKey }) =>
-      askCacheSize(engine, adapter, {
-        apiKey,
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerMilliseconds)]),
-      }),
+  const askForSizes = followCacheSizes(replicas, {
+    ask: ({ engine, adapter, apiKey }, signal) => askCacheSize(engine, adapter, { apiKey, signal }),
     wantsEstimates,
-    onUnknown: ({ id }) => {
-      if (!closing.signal.aborted)
-        log.info({ replica: id }, 'the engine does not say how large its cache is; asked again')
-    },
+    onUnknown: ({ id }) => log.info({ replica: id }, 'the engine does not say how large its cache is; asked again'),
+    closing: closing.signal,
   })
   // with a single replica there is no choice to make
-  const checks = new HealthChecks(replicas, health, () => tellsOfEngines || replicas().length > 1)
+  const check = checkHealth(replicas, health, closing.signal, () => tellsOfEngines || replicas().length > 1)
   const watch = watchReplicas(replicas, log)
   const tick = (): void => {
-    sizes.tick(now())
+    askForSizes(now())
     modelLists.tick()
-    checks.tick(now())
+    check(now())
     watch()
     for (const { replicaMirror, cacheConfig, adapter } of replicas()) {
       const { capacityTokens, pageTokens } = cacheConfig ?? {}
@@ -64,7 +57,6 @@ export function lookAfterReplicas(
   timer.unref()
   return {
     close: () => {
-      checks.close()
       clearInterval(timer)
       closing.abort()
     },

@@ -1,6 +1,6 @@
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { Log } from '../common/log.ts'
-import { RepeatedQuestions } from './repeated-questions.ts'
+import { repeatedly } from './repeated-questions.ts'
 import type { Replica } from './replica.ts'
 import type { ReplicaSet } from './replica-set.ts'
 import { readModels } from './served-models.ts'
@@ -24,7 +24,7 @@ const answerMilliseconds = 5_000
  */
 export class ModelLists {
   readonly #options: ModelListsOptions
-  readonly #questions = new RepeatedQuestions<Replica>((replica) => this.#ask(replica))
+  readonly #askOneAfter = repeatedly((replica: Replica, signal) => this.#ask(replica, signal), answerMilliseconds)
   readonly #told = new WeakSet<Replica>()
 
   constructor(options: ModelListsOptions) {
@@ -45,15 +45,14 @@ export class ModelLists {
     const { replicas, now } = this.#options
     const isNeeded = replicas.all.length > 1 || replicas.models.aliases.size > 0
     const asking = isNeeded ? replicas.all.filter(({ areModelsStated }) => !areModelsStated) : []
-    return Promise.all(asking.map((replica) => this.#questions.askAfter(pauseOf(replica), replica, now())))
+    return Promise.all(asking.map((replica) => this.#askOneAfter(pauseOf(replica), replica, now())))
   }
 
-  async #ask(replica: Replica): Promise<void> {
+  async #ask(replica: Replica, signal: AbortSignal): Promise<void> {
     const { replicas, log } = this.#options
     const { engine, apiKey, id } = replica
     const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
-    const question = { path: '/v1/models', headers }
-    const answer = await askEngine(engine.aside, question, AbortSignal.timeout(answerMilliseconds))
+    const answer = await askEngine(engine.aside, { path: '/v1/models', headers }, signal)
     // meanwhile the configuration may have named them
     if (replica.areModelsStated) return
     const models = answer?.status === 200 ? readModels(answer.text) : undefined

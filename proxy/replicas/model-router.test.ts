@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ModelRouter } from './model-router.ts'
-import { readModels, type ServedModels, toStatedModels } from './served-models.ts'
+import type { Replica } from './replica.ts'
+import { readModels, toStatedModels } from './served-models.ts'
 
-interface EngineDouble {
-  readonly models: ServedModels | undefined
-  readonly state: string
-}
+type EngineDouble = Pick<Replica, 'models' | 'state'>
 
 const names = ['a', 'b', 'c', 'd'] as const
 const engines: fc.Arbitrary<EngineDouble[]> = fc.array(
@@ -96,7 +94,7 @@ test('the list has every model once, in the order of the engines, and the names 
 })
 
 test('an adapter that is named behind its model goes to the engine of the model', () => {
-  const [a, b] = ['a', 'b'].map((name) => ({ models: toStatedModels([name]), state: 'ready' }))
+  const [a, b] = ['a', 'b'].map((name) => ({ models: toStatedModels([name]), state: 'ready' as const }))
   expect(new ModelRouter(() => [a!, b!]).serving('b:adapter')).toEqual([b])
 })
 

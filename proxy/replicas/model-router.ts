@@ -1,12 +1,6 @@
 import type { Json } from '#engine-adapters/json-object.ts'
-import { type ServedModels, toStatedModels } from './served-models.ts'
-
-/** An engine that requests are routed to. */
-interface Serving {
-  /** undefined: it has not said, so it may serve any */
-  readonly models: ServedModels | undefined
-  readonly state: string
-}
+import type { Replica } from './replica.ts'
+import { toStatedModels } from './served-models.ts'
 
 /** What a name stands for: the models that may answer it, the preferred one first. */
 type ModelAliases = ReadonlyMap<string, readonly string[]>
@@ -15,7 +9,7 @@ type ModelAliases = ReadonlyMap<string, readonly string[]>
  * Decides which engines may get a request for a model. Engines that serve the same models, or have not said which, are
  * all equal: then the model is not even looked at, and a name that is not served is for the engine to refuse.
  */
-export class ModelRouter<T extends Serving> {
+export class ModelRouter<T extends Pick<Replica, 'models' | 'state'>> {
   readonly #engines: () => readonly T[]
   aliases: ModelAliases = new Map()
 
@@ -80,6 +74,6 @@ export class ModelRouter<T extends Serving> {
   }
 }
 
-function isServedBy(engines: readonly Serving[]): (model: string) => boolean {
+function isServedBy(engines: readonly Pick<Replica, 'models'>[]): (model: string) => boolean {
   return (model) => engines.some(({ models }) => models === undefined || models.names.has(model))
 }

@@ -1,27 +1,39 @@
 import { getOrMake } from '#index/get-or-make.ts'
 
-/** Asks each of some replicas something again and again, one question at a time. */
-export class RepeatedQuestions<T extends object> {
-  readonly #ask: (target: T) => Promise<void>
-  readonly #asked = new WeakMap<T, { at: number; asking: Promise<void> | undefined }>()
+/**
+ * Asks a target unless it was asked within `pause` milliseconds. Resolves when the question under way, if any, is answered.
+ * `first`: after how many milliseconds a target is asked that is new.
+ */
+type AskAfter<T> = (pause: number, target: T, now: number, first?: number) => Promise<void>
 
-  /** `ask` never rejects. */
-  constructor(ask: (target: T) => Promise<void>) {
-    this.#ask = ask
+/**
+ * Returns what asks each of some targets something again and again, one question at a time. `ask` never rejects; its
+ * signal aborts after `milliseconds`, or when `closing` does.
+ */
+export function repeatedly<T extends object>(
+  ask: (target: T, signal: AbortSignal) => Promise<void>,
+  milliseconds: number,
+  closing?: AbortSignal,
+): AskAfter<T> {
+  const asked = new WeakMap<T, { at: number; asking: Promise<void> | undefined }>()
+  const askInTime = async (target: T): Promise<void> => {
+    const late = new AbortController()
+    // `AbortSignal.any` would leave a reference at the long-lived signal with each question
+    const stop = (): void => late.abort()
+    const timer = setTimeout(stop, milliseconds).unref()
+    closing?.addEventListener('abort', stop)
+    await ask(target, late.signal)
+    closing?.removeEventListener('abort', stop)
+    clearTimeout(timer)
   }
-
-  /**
-   * Asks unless it was asked within `pause` milliseconds. Resolves when the question under way, if any, is answered.
-   * `first`: after how many milliseconds a target is asked that is new.
-   */
-  askAfter(pause: number, target: T, now: number, first = 0): Promise<void> {
-    const asked = getOrMake(this.#asked, target, () => ({ at: now + first - pause, asking: undefined }))
-    if (asked.asking === undefined && now - asked.at >= pause) {
-      asked.at = now
-      asked.asking = this.#ask(target).then(() => {
-        asked.asking = undefined
+  return (pause, target, now, first = 0) => {
+    const own = getOrMake(asked, target, () => ({ at: now + first - pause, asking: undefined }))
+    if (own.asking === undefined && now - own.at >= pause) {
+      own.at = now
+      own.asking = askInTime(target).then(() => {
+        own.asking = undefined
       })
     }
-    return asked.asking ?? Promise.resolve()
+    return own.asking ?? Promise.resolve()
   }
 }

@@ -7,19 +7,10 @@ const mostTokensAhead = 16_384
 const none: ReadonlySet<ReplicaId> = new Set()
 
 /** The choice of replicas for routing a request. */
-export interface ReplicaChoice {
-  /**
-   * The replicas that the request may be sent to: the ready ones. If none is ready, all that are not draining, since a
-   * faulty health check must not take everything down. Empty only if all are draining or excluded.
-   */
-  candidates(excluding?: ReadonlySet<ReplicaId>): readonly Replica[]
-  /** Whether another replica can be tried: a ready one, or any that is not draining if none at all is ready. */
-  hasOther(than: ReadonlySet<ReplicaId>): boolean
-  nextTurn(): number
-}
+export type ReplicaChoice = Pick<ReplicaSet, 'candidates' | 'nextTurn'>
 
 /** The replicas that share the requests. Engines may come and go: `put` replaces them. */
-export class ReplicaSet implements ReplicaChoice {
+export class ReplicaSet {
   /** all replicas, in the order of the configuration; those that leave are last */
   all: readonly Replica[] = []
   readonly models: ModelRouter<Replica> = new ModelRouter(() => this.#staying)
@@ -46,13 +37,12 @@ export class ReplicaSet implements ReplicaChoice {
     return this.#replicas.get(id as ReplicaId)
   }
 
-  /** The choice among all replicas, whatever they serve. */
+  /**
+   * The replicas that a request may be sent to, here whatever they serve: the ready ones. If none is ready, all that are
+   * not draining, since a faulty health check must not take everything down. Empty only if all are draining or excluded.
+   */
   candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
     return taking(this.#staying, excluding)
-  }
-
-  hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    return taking(this.#staying, none).some(({ id }) => !than.has(id))
   }
 
   /** Returns the choice for a request for this model; undefined if no engine serves it. */
@@ -67,7 +57,6 @@ export class ReplicaSet implements ReplicaChoice {
     const among = (): readonly Replica[] => this.models.serving(model) ?? []
     return {
       candidates: (excluding = none) => taking(among(), excluding),
-      hasOther: (than) => taking(among(), none).some(({ id }) => !than.has(id)),
       nextTurn: () => this.#turn + 1,
     }
   }

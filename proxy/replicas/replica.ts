@@ -8,9 +8,8 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-checks.ts'
 import type { ReplicaCache } from './mirror/replica-cache.ts'
 import type { ReplicaMirror } from './mirror/replica-mirror.ts'
-import type { CheckpointReport } from './reports/checkpoint-report.ts'
+import type { CheckpointReport, KnownReuse } from './reports/callback-bodies.ts'
 import type { FollowedEvents } from './reports/followed-events.ts'
-import type { KnownReuse } from './reports/reuse-report.ts'
 import type { TokenAsker } from './reports/token-asker.ts'
 import { type ServedModels, toStatedModels } from './served-models.ts'
 
@@ -96,7 +95,7 @@ export class Replica {
 
   /** What it is believed to have cached. */
   get mirror(): CacheMirror {
-    return this.replicaMirror.mirror
+    return this.cache.mirror
   }
 
   /** How the engine reuses KV at any position; undefined: it does not. */

@@ -1,12 +1,7 @@
-import { ProxyError } from '../common/errors.ts'
+import type { UnreachableError } from '../common/errors.ts'
 
-/** How one attempt at a request failed, of which the client has received at most our own comments. */
-export interface FailedAttempt {
-  /** undici's error, or our own error with undici's as its cause */
-  readonly error: unknown
-  /** whether writing the request to a connection had begun: undici has called `onRequestStart` */
-  readonly wasSent: boolean
-}
+/** How one attempt at a request failed, of which the client has received at most our own comments: undici's error. */
+export type FailedAttempt = Pick<UnreachableError, 'cause' | 'wasSent'>
 
 /** The attempts made for a request so far. */
 interface Attempts {
@@ -18,41 +13,35 @@ interface Attempts {
   readonly hasOther: boolean
 }
 
-/** Where to try again, and how long to wait first. */
-type Retry =
-  | { readonly on: 'other'; readonly pauseMilliseconds: 0 }
-  | { readonly on: 'same'; readonly pauseMilliseconds: number }
-
 /** The maximum number of attempts for a request, over all replicas. */
 export const mostAttempts = 3
-/** Long enough for a server to listen again after its port was handed over, short enough to wait for. */
-const pauseMilliseconds = 200
+/**
+ * How long to wait before a request is tried again on another replica, or on the same: long enough for a server to listen
+ * again after its port was handed over. In milliseconds.
+ */
+export const retryPauses = { other: 0, same: 200 } as const
 
 /**
  * Decides whether and where to retry a request. Only if the engine cannot have started: no connection was made, so
  * nothing was written. The error alone is not enough: ECONNRESET can mean a connection refused late or one reset after
  * the body. Retries at once on another replica, or, without one, once on the same; never twice at the same time.
  */
-export function decideRetry(failed: FailedAttempt, attempts: Attempts): Retry | undefined {
-  const code = codeOf(failed.error)
-  if (failed.wasSent || attempts.made >= mostAttempts || !isFailureToConnect(code)) return undefined
-  if (attempts.hasOther) return { on: 'other', pauseMilliseconds: 0 }
+export function decideRetry(
+  { cause, wasSent }: FailedAttempt,
+  attempts: Attempts,
+): keyof typeof retryPauses | undefined {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  if (wasSent || attempts.made >= mostAttempts || !isFailureToConnect(code)) return undefined
+  if (attempts.hasOther) return 'other'
   // a request that waited for a connection in vain has waited long enough
-  if (attempts.hasRepeated || isTimeout(code)) return undefined
-  return { on: 'same', pauseMilliseconds }
+  return attempts.hasRepeated || isTimeout(code) ? undefined : 'same'
 }
 
 /** System, DNS and TLS errors all have codes. Of undici's own errors only the timeout is a failure to connect. */
-function isFailureToConnect(code: string | undefined): boolean {
-  return code !== undefined && (!code.startsWith('UND_ERR_') || isTimeout(code))
+function isFailureToConnect(code: unknown): boolean {
+  return typeof code === 'string' && (!code.startsWith('UND_ERR_') || isTimeout(code))
 }
 
-function isTimeout(code: string | undefined): boolean {
+function isTimeout(code: unknown): boolean {
   return code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT'
-}
-
-function codeOf(error: unknown): string | undefined {
-  const cause = error instanceof ProxyError ? error.cause : error
-  if (!(cause instanceof Error)) return undefined
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
 }

@@ -8,7 +8,7 @@ import { RefusedError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
-import { decideRetry } from '../replicas/retry-policy.ts'
+import { decideRetry, retryPauses } from '../replicas/retry-policy.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import { chooseReplicas } from './models.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -131,7 +131,7 @@ interface Sending<T> {
 
 /** Sends a request, and retries as long as no engine can have started on it. */
 export async function untilReached<T extends { readonly replica: Replica }>(
-  { replicas, telemetry }: Pick<Pipeline, 'telemetry'> & { readonly replicas: Pick<ReplicaChoice, 'hasOther'> },
+  { replicas, telemetry }: Pick<Pipeline, 'telemetry'> & { readonly replicas: Pick<ReplicaChoice, 'candidates'> },
   { clientLeft }: Pick<Exchange, 'clientLeft'>,
   { first, send, choose }: Sending<T>,
 ): Promise<ForwardOutcome> {
@@ -144,12 +144,13 @@ export async function untilReached<T extends { readonly replica: Replica }>(
       if (!(error instanceof UnreachableError)) throw error
       const hasRepeated = tried.has(chosen.replica.id)
       tried.add(chosen.replica.id)
-      const hasOther = replicas.hasOther(tried)
-      const retry = decideRetry({ error, wasSent: error.wasSent }, { made, hasRepeated, hasOther })
+      // one that is not ready counts only if none at all is: a replica that fails its checks may hang
+      const hasOther = replicas.candidates().some(({ id }) => !tried.has(id))
+      const retry = decideRetry(error, { made, hasRepeated, hasOther })
       if (!retry) throw error
-      telemetry.metrics.retries.inc({ reason: retry.on })
-      await pause(retry.pauseMilliseconds, undefined, { signal: clientLeft.signal })
-      chosen = choose(retry.on === 'other' ? tried : undefined)
+      telemetry.metrics.retries.inc({ reason: retry })
+      await pause(retryPauses[retry], undefined, { signal: clientLeft.signal })
+      chosen = choose(retry === 'other' ? tried : undefined)
     }
   }
 }

@@ -6,8 +6,9 @@ import type { SkippedReason } from '../common/reasons.ts'
 import type { Mode, RequestOptions } from '../common/request-options.ts'
 import type { Received } from '../http/receive/read-received.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
-import type { KnownTemplates, PlacedRefusal } from '../prompt/find-contexts.ts'
-import type { Layout, PermitLists } from '../prompt/layout.ts'
+import type { PlacedRefusal } from '../prompt/find-contexts.ts'
+import type { LayoutState } from '../prompt/lay-out-prompt.ts'
+import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import { wordsOutside } from '../prompt/places/words-outside.ts'
 import type { Wording } from '../prompt/wording.ts'
@@ -49,23 +50,16 @@ export interface Decision extends Route {
   readonly timing: { readonly parse: number; readonly index: number }
 }
 
-export interface DecisionInput {
+export interface DecisionInput extends Pick<LayoutState, 'tenant' | 'conversation' | 'known' | 'permit'> {
   readonly received: Received
   readonly mode: Mode
   /** nothing is rewritten, past turns included, because the engine refused the rewritten prompt */
   readonly isRefused?: boolean | undefined
-  readonly tenant: string
-  /** name of the conversation, from the header */
-  readonly conversation: string | undefined
   /** as configured, overridden by the request's header */
   readonly options: RequestOptions
   readonly wording: Wording
   /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
-  /** templates whose lists need not be found anew */
-  readonly known?: KnownTemplates | undefined
-  /** says which lists may be moved; undefined: all */
-  readonly permit?: PermitLists | undefined
   /** the result of `layOut`, if it has already run */
   readonly laidOut?: LaidOut | undefined
   /** how long finding and ordering blocks may take; undefined: no limit */

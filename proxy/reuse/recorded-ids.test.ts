@@ -33,6 +33,6 @@ describe.each(complete)('%s', (_, recording) => {
       ...recording.reports!.map(({ type, request_id, cached_tokens }) => ({ type, request_id, cached_tokens })),
     ]
     expect(await replica.takeEvents(async () => ({ generation: 'g', sequence: 1, events }))).toEqual({ sequence: 1 })
-    expect(replica.mirror.statistics).toMatchObject({ requests: 0, cachedTokens: 0 })
+    expect(replica.cache.mirror.statistics).toMatchObject({ requests: 0, cachedTokens: 0 })
   })
 })

@@ -8,14 +8,7 @@ import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { findIndexFrom } from '../prompt/scan/find-edges.ts'
 
 /** What the worlds of a request are made of. Its texts are kept until its prompts are compared. */
-interface WorldParts {
-  readonly isShadow: boolean
-  /** the two worlds are the same: nothing is rewritten */
-  readonly areEqual: boolean
-  /** in shadow mode: its prompts as they would be sent */
-  readonly planned: readonly SentPrompt[]
-  /** in shadow mode: how its turns would be sent */
-  readonly turns: ReadonlyMap<TurnKey, SentTurn>
+interface WorldParts extends Pick<TwoWorlds, 'isShadow' | 'areEqual' | 'planned' | 'turns'> {
   /** as received */
   readonly texts: readonly string[]
   /** found in the texts as received */
@@ -38,8 +31,11 @@ const released = { texts: [], contexts: [], prompts: [], splices: [], other: () 
  */
 export class TwoWorlds {
   readonly isShadow: boolean
+  /** the two worlds are the same: nothing is rewritten */
   readonly areEqual: boolean
+  /** in shadow mode: its prompts as they would be sent */
   readonly planned: readonly SentPrompt[]
+  /** in shadow mode: how its turns would be sent */
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
   #world: Omit<WorldParts, 'isShadow' | 'areEqual' | 'planned' | 'turns'>
   #parts: PromptParts | undefined

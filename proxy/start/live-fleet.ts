@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError, ProxyError } from '../common/errors.ts'
+import { within } from '../common/within.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import { engineFiles, type FoundEngine, readEngineFiles } from '../config/read-files.ts'
 import { readEngines } from '../config/sources/config-source.ts'
@@ -73,11 +73,8 @@ export class LiveFleet {
   }
 
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
-  async set(engines: readonly FoundEngine[]): Promise<void> {
-    const time = new AbortController()
-    const longest = pause(discoverMilliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
-    await Promise.race([this.#follow(engines), longest])
-    time.abort()
+  set(engines: readonly FoundEngine[]): Promise<void> {
+    return within(discoverMilliseconds, this.#follow(engines))
   }
 
   /** Makes the engines in a request's body those that get requests. Resolves with those not found. Throws `invalid_body`. */

@@ -6,6 +6,7 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { AdminDependencies, AdminHandler } from '../admin/admin-app.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
+import { within } from '../common/within.ts'
 import type { Config, EngineConfig, Settings } from '../config/config.ts'
 import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
@@ -92,7 +93,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
   await fleet.set(found)
   const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
-  const control = Promise.race([started, pause(controlMilliseconds)]).then(() =>
+  const control = within(controlMilliseconds, started).then(() =>
     open({ pipeline: live.pipeline, drain, setEngines: emulator ? undefined : (body) => fleet.setFrom(body) }),
   )
   await started

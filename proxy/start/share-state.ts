@@ -6,14 +6,9 @@ import { SharedConversationStore } from '../redis/conversations/shared-conversat
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
 import { SharedChunks } from '../redis/shared-chunks.ts'
 import { SharedLimits } from '../redis/shared-limits.ts'
+import type { SharedPart } from '../redis/shared-part.ts'
 import { SharedTemplates } from '../redis/shared-templates.ts'
 import type { Pipeline } from '../request/pipeline.ts'
-
-/** What is exchanged with other proxies in the background. */
-interface Exchanged {
-  start(): void
-  close(milliseconds: number): Promise<void>
-}
 
 interface SharedState extends Pick<Pipeline, 'chunks' | 'templates' | 'learnt' | 'telemetry'> {
   readonly memory: MemoryConversationStore
@@ -25,7 +20,7 @@ interface SharedState extends Pick<Pipeline, 'chunks' | 'templates' | 'learnt' |
 export function shareState(
   { connection, namespace, ttlSeconds, proxy, countFaults, hot }: SharedRedis,
   { memory, chunks, templates, learnt, limits, keys, telemetry: { metrics, now } }: SharedState,
-): { readonly turns: SharedConversationStore; readonly exchanged: readonly Exchanged[] } {
+): { readonly turns: SharedConversationStore; readonly exchanged: readonly Pick<SharedPart, 'start' | 'close'>[] } {
   const onFault = (reason: RedisFault, count = 1): void => metrics.failOpen.inc({ reason }, count)
   countFaults(onFault)
   const sharing = { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }

@@ -2,7 +2,7 @@
 const share = 1 / 32
 
 /** The absolute error of cache predictions in tokens, and its causes. */
-interface DivergentTokens {
+export interface DivergentTokens {
   /** predicted minus reported */
   total: number
   /** for predictions in the engine's own tokens: the mirror differed from what the engine held */

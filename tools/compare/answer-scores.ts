@@ -1,3 +1,5 @@
+import { countEach } from '#index/group-by.ts'
+
 /** Words of a text as SQuAD compares them: lower case, without punctuation and English articles. */
 function wordsOf(text: string): string[] {
   const plain = text.toLowerCase().replaceAll(/[\p{P}\p{S}]/gu, ' ')
@@ -13,8 +15,7 @@ export function exactMatch(a: string, b: string): number {
 export function tokenF1(a: string, b: string): number {
   const [left, right] = [wordsOf(a), wordsOf(b)]
   if (left.length === 0 || right.length === 0) return left.length === right.length ? 1 : 0
-  const counts = new Map<string, number>()
-  for (const word of left) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const counts = countEach(left)
   let shared = 0
   for (const word of right) {
     const left = counts.get(word) ?? 0

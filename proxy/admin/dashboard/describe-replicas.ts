@@ -1,8 +1,7 @@
 import { withoutPassword } from '../../config/read-arguments.ts'
 import type { Replica, ReplicaState } from '../../replicas/replica.ts'
-import type { CheckpointReport } from '../../replicas/reports/checkpoint-report.ts'
-import type { KnownReuse } from '../../replicas/reports/reuse-report.ts'
-import type { Divergence } from '../../telemetry/divergence.ts'
+import type { CheckpointReport, KnownReuse } from '../../replicas/reports/callback-bodies.ts'
+import type { Divergence, DivergentTokens } from '../../telemetry/divergence.ts'
 
 /** What the control plane reports about one replica. */
 export interface ReplicaDescription {
@@ -20,11 +19,7 @@ export interface ReplicaDescription {
   /** average error of recent predictions, in tokens; null before the first answer */
   readonly divergence: number | null
   /** the same, by cause */
-  readonly divergence_by: {
-    readonly stale_index: number
-    readonly routing: number
-    readonly tokenisation: number
-  } | null
+  readonly divergence_by: Omit<DivergentTokens, 'total'> | null
   readonly state: ReplicaState
   /** the models it serves; null: neither the configuration nor the engine has said */
   readonly models: readonly string[] | null
@@ -39,8 +34,8 @@ export interface ReplicaDescription {
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export function describeReplicas(replicas: readonly Replica[], divergence: Divergence): ReplicaDescription[] {
-  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming, state, inFlight }) => {
-    const { replica, mirror } = replicaMirror
+  return replicas.map((one) => {
+    const { id: replica, replicaMirror, mirror, engine, reuse, statedCache, models, warming, state, inFlight } = one
     const { mode, generation, sequence } = replicaMirror.state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
     const off = divergence.get(replica)

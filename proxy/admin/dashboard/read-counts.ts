@@ -60,30 +60,32 @@ export type Counts = Readonly<Record<keyof typeof totals, number>> & {
 
 /** Reads the counters of the dashboard's history. */
 export async function readCounts(registry: Registry): Promise<Counts> {
-  const total = async (name: string, part = ''): Promise<number> => {
-    const values = await readValues(registry, name)
-    return sum(part === '' ? values : values.filter(({ metricName }) => metricName === `reprise_${name}_${part}`))
-  }
-  const parsed = (await readValues(registry, 'overhead_seconds')).filter(({ labels }) => labels.stage === 'parse')
-  const sums = Object.entries(totals).map(async ([name, metric]) => [name, await total(metric)] as const)
+  const sums = Object.entries(totals).map(async ([name, metric]) => [name, sum(await readValues(registry, metric))])
+  const overhead = await readHistogram(registry, 'request_overhead_seconds')
+  const firstByte = await readHistogram(registry, 'time_to_first_token_seconds')
   return {
     ...(Object.fromEntries(await Promise.all(sums)) as Record<keyof typeof totals, number>),
-    overhead_seconds: await total('overhead_seconds', 'sum'),
-    decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),
-    first_byte_seconds: await total('time_to_first_token_seconds', 'sum'),
-    answered: await total('time_to_first_token_seconds', 'count'),
-    overheadBuckets: await readBuckets(registry, 'request_overhead_seconds'),
-    firstByteBuckets: await readBuckets(registry, 'time_to_first_token_seconds'),
+    overhead_seconds: overhead.seconds,
+    decided: overhead.count,
+    first_byte_seconds: firstByte.seconds,
+    answered: firstByte.count,
+    overheadBuckets: overhead.buckets,
+    firstByteBuckets: firstByte.buckets,
   }
 }
 
-/** The buckets of a histogram without labels, the shortest first. */
-async function readBuckets(registry: Registry, name: string): Promise<Bucket[]> {
+/** Reads a histogram without labels: its sum, how many it has seen, and its buckets, the shortest first. */
+async function readHistogram(
+  registry: Registry,
+  name: string,
+): Promise<{ seconds: number; count: number; buckets: Bucket[] }> {
   const values = await readValues(registry, name)
-  return values
-    .filter(({ metricName }) => metricName === `reprise_${name}_bucket`)
+  const part = (end: string): readonly Value[] =>
+    values.filter(({ metricName }) => metricName === `reprise_${name}_${end}`)
+  const buckets = part('bucket')
     .map(({ labels, value }) => ({ upTo: Number(String(labels.le).replace('+Inf', 'Infinity')), count: value }))
     .sort((a, b) => a.upTo - b.upTo)
+  return { seconds: sum(part('sum')), count: sum(part('count')), buckets }
 }
 
 function sum(values: readonly Value[]): number {

@@ -102,16 +102,17 @@ export function insertMembers(json: string, start: number, members: Readonly<Rec
 
 /** Returns splices that remove every member with one of these keys from the object at `start`, including the commas. */
 export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
-  const members: { key: string; start: number; end: number; next: number }[] = []
-  eachMember(json, start, (key, { end }, at, next) => members.push({ key, start: at, end, next }))
-  const kept = members.findLastIndex(({ key }) => !keys.has(key))
+  const removed: Splice[] = []
+  let lastKept: number | undefined
+  let before = 0
+  eachMember(json, start, (key, { end }, at, next) => {
+    if (keys.has(key)) removed.push({ start: at, end: next, text: '' })
+    else [lastKept, before] = [end, removed.length]
+  })
   // behind the last one that stays, its comma goes too
-  const behind = members.splice(kept + 1)
-  const removed = members
-    .filter(({ key }) => keys.has(key))
-    .map((one) => ({ start: one.start, end: one.next, text: '' }))
+  const behind = removed.splice(before)
   if (behind.length === 0) return removed
-  return [...removed, { start: members.at(-1)?.end ?? behind[0]!.start, end: behind.at(-1)!.next, text: '' }]
+  return [...removed, { start: lastKept ?? behind[0]!.start, end: behind.at(-1)!.end, text: '' }]
 }
 
 function skipSpace(json: string, at: number): number {

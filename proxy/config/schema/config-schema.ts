@@ -130,15 +130,12 @@ const reuse: Record<string, SettingSchema> = {
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
-    behind_history: {
-      type: 'array',
-      description:
-        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead.',
-      default: [],
-      items: text(
+    behind_history: list(
+      'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead.',
+      text(
         'The words with which it begins and, behind `{any}`, those with which it ends, at their last occurrence; without them: with the message. These words are moved, too.',
       ),
-    },
+    ),
   }),
 }
 

@@ -13,15 +13,17 @@ export const usualLimits: WorkLimits = { bytes: 8 * 1024 * 1024, texts: 2_048, m
 /** The reason for forwarding a request as received because rewriting takes longer than other requests can wait. */
 export const tooLarge = 'too_large_to_rewrite'
 
-/** JSON.parse and what follows take microseconds for each of these, regardless of size. */
-export const mostContainers = 10_000
-export const mostStrings = 60_000
-/** Numbers take less: a million of them, as in a prompt of token ids, take 50 ms. */
-export const mostCommas = 150_000
-/** No real request is nested this deeply, and JSON.parse takes 20 times as long for one that is. */
-export const mostDepth = 500
-/** Line breaks and `<`, each of which may start a block. A million tokens of prose have about this many. */
-export const mostMarks = 60_000
+/** The most of a body's parts. JSON.parse and what follows take microseconds for each of these, regardless of size. */
+export const most = {
+  containers: 10_000,
+  strings: 60_000,
+  /** Numbers take less: a million of them, as in a prompt of token ids, take 50 ms. */
+  commas: 150_000,
+  /** No real request is nested this deeply, and JSON.parse takes 20 times as long for one that is. */
+  depth: 500,
+  /** Line breaks and `<`, each of which may start a block. A million tokens of prose have about this many. */
+  marks: 60_000,
+} as const
 
 /**
  * A body within all three limits mostly takes milliseconds. It starts without waiting for a turn, and is never given up as

@@ -12,18 +12,7 @@ import { placeBehindHistory } from '../../prompt/hygiene/place-behind-history.ts
 import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
 import { decidingMembers, WholeBody } from '../bounds/whole-body.ts'
-import {
-  lightBytes,
-  lightContainers,
-  lightMarks,
-  mostCommas,
-  mostContainers,
-  mostDepth,
-  mostMarks,
-  mostStrings,
-  tooLarge,
-  type WorkLimits,
-} from '../bounds/work-limits.ts'
+import { lightBytes, lightContainers, lightMarks, most, tooLarge, type WorkLimits } from '../bounds/work-limits.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -179,15 +168,8 @@ function withinTexts(received: Received, limits: WorkLimits): Received {
 
 /** Whether reading a body takes longer than other requests can wait. */
 export function isTooLarge(scan: BodyScan, limits: WorkLimits): boolean {
-  const { bytes, containers, strings, commas, depth, marks } = scan
-  return (
-    bytes.length > limits.bytes ||
-    containers > mostContainers ||
-    strings > mostStrings ||
-    commas > mostCommas ||
-    depth > mostDepth ||
-    marks > mostMarks
-  )
+  const parts = Object.keys(most) as (keyof typeof most)[]
+  return scan.bytes.length > limits.bytes || parts.some((part) => scan[part] > most[part])
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { MirroredPrompt, SentContext } from '#index/cache-event.ts'
 import type { BlockId, Context, RequestId, ScopeId } from '#index/context-block.ts'
-import { isReuseReport } from '../../replicas/reports/reuse-report.ts'
+import { isReuseReport } from '../../replicas/reports/callback-bodies.ts'
 import { areWords, isWhole, pack, unpack } from './pack.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import type { Log } from '../../common/log.ts'
+import { within } from '../../common/within.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { type RedisClient, renewClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'
 import { RedisMarks } from './redis-marks.ts'
-import { RefusedWrites } from './refused-writes.ts'
+import { RefusedWrites, type RefusedWritesOptions } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
 /** Callbacks for parts of the proxy that keep state in Redis. */
@@ -18,30 +18,16 @@ export interface RedisListener {
 }
 
 /** Redis as the parts of the proxy use it. Nothing rejects, and nothing holds up a request. */
-export interface RedisAccess {
-  /** whether Redis answers */
-  readonly isUp: boolean
-  /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
-  read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
-  /** Returns the replies, however late. */
-  write(commands: readonly RedisCommand[]): Promise<RedisReply[]>
-  /** Returns what ends it. */
-  listen(listener: RedisListener): () => void
-}
+export type RedisAccess = Readonly<Pick<RedisConnection, 'isUp' | 'read' | 'write' | 'listen'>>
 
-export interface RedisConnectionOptions {
+export interface RedisConnectionOptions extends RefusedWritesOptions {
   /** keys owned by this proxy, which show that Redis still holds its data: at least one per node */
   readonly marks: readonly string[]
   readonly markSeconds: number
   /** database number, which the server may not have; default 0 */
   readonly database?: number
-  readonly log: Log
-  /** milliseconds */
-  readonly now: () => number
   /** counts a reply that came too late for its request */
   readonly onLateRead: () => void
-  /** counts a batch with writes that Redis refused and that will be retried */
-  readonly onRefused?: () => void
   readonly readMilliseconds?: number | undefined
   readonly probeMilliseconds?: number
   readonly answerMilliseconds?: number
@@ -55,7 +41,8 @@ const defaultAnswerMilliseconds = 1_000
 const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
 /** Keeps a connection to Redis up, and tracks whether Redis answers and still holds what was written. */
-export class RedisConnection implements RedisAccess {
+export class RedisConnection {
+  /** whether Redis answers */
   isUp = false
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
@@ -99,6 +86,7 @@ export class RedisConnection implements RedisAccess {
     renewClient(this.#client, login, tls)
   }
 
+  /** Returns what ends it. */
   listen(listener: RedisListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -115,6 +103,7 @@ export class RedisConnection implements RedisAccess {
     if (!this.isUp) this.#tellFault()
   }
 
+  /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
   async read(
     commands: readonly RedisCommand[],
     onLate?: (replies: RedisReply[]) => void,
@@ -136,6 +125,7 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
+  /** Returns the replies, however late. */
   async write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
     const replies = await runCommands(this.#client, commands)
     this.#refused.heard(replies)
@@ -205,12 +195,7 @@ export class RedisConnection implements RedisAccess {
   async #answersTo(commands: readonly RedisCommand[]): Promise<RedisReply[] | string> {
     const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
     const asked = now()
-    const silence = new AbortController()
-    const replies = await Promise.race([
-      runCommands(this.#client, commands),
-      pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
-    ])
-    silence.abort()
+    const replies = await within(answerMilliseconds, runCommands(this.#client, commands))
     return replies ?? `it has not answered for ${Math.round(now() - asked)} ms`
   }
 

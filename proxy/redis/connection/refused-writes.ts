@@ -2,7 +2,7 @@ import type { Log } from '../../common/log.ts'
 import type { RedisReply } from './redis-command.ts'
 import { isRefusal, isToBeRepeated } from './redis-errors.ts'
 
-interface RefusedWritesOptions {
+export interface RefusedWritesOptions {
   readonly log: Log
   /** milliseconds, monotonic */
   readonly now: () => number

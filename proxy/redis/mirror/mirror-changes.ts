@@ -1,5 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
+import type { ReplicaCache } from '../../replicas/mirror/replica-cache.ts'
 import { type MirrorRecord, type RecordKind, writePrompt } from '../codec/mirror-entry.ts'
 
 /** At most this many changes wait. Beyond that everything is written again, once that is possible. */
@@ -55,13 +55,13 @@ export class MirrorChanges {
   }
 
   /** Takes waiting changes, oldest first, as records of what is believed now: as many as can be encoded in one step. */
-  take(replica: Pick<ReplicaMirror, 'mirror' | 'tokens'>): MirrorRecord[] {
+  take(cache: Pick<ReplicaCache, 'mirror' | 'tokens'>): MirrorRecord[] {
     const records: MirrorRecord[] = []
     let [cost, bytes] = [0, 0]
     for (const [request, kind] of this.#waiting) {
       if (cost >= mostCost || bytes >= mostBytes) break
       this.#waiting.delete(request)
-      const record = toRecord(request, kind, replica)
+      const record = toRecord(request, kind, cache)
       if (record) records.push(record)
       cost += costOf(kind)
       bytes += record?.prompt?.length ?? 0
@@ -85,7 +85,7 @@ export function costOf(kind: RecordKind): number {
 function toRecord(
   request: RequestId,
   kind: RecordKind,
-  { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
+  { mirror, tokens }: Pick<ReplicaCache, 'mirror' | 'tokens'>,
 ): MirrorRecord | undefined {
   if (kind === 'gone') return { kind, request, ...nothing }
   const belief = mirror.recall(request)

@@ -26,7 +26,7 @@ describe('records that another proxy wrote, while ours of the same request wait'
     mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
     changes = new MirrorChanges()
     const replica = new ReplicaMirror('engine' as ReplicaId, mirror)
-    follower = new MirrorFollower(replica, changes, { stamp, noteReset: () => {} })
+    follower = new MirrorFollower(replica.cache, changes, { stamp, noteReset: () => {} })
     mirror.apply({ type: 'sent', request, prompt })
     bytes = writePrompt(mirror.recall(request)!.prompt)!
   })

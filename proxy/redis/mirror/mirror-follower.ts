@@ -5,7 +5,7 @@ import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { MirrorListener } from '#index/mirror/mirror-listener.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { TimeSlices } from '../../http/bounds/event-loop.ts'
-import type { ReplicaMirror } from '../../replicas/mirror/replica-mirror.ts'
+import type { ReplicaCache } from '../../replicas/mirror/replica-cache.ts'
 import { type MirrorRecord, type Reset, readPrompt } from '../codec/mirror-entry.ts'
 import type { MirrorChanges } from './mirror-changes.ts'
 import { isLater, type MirrorPosition, type Stamp } from './mirror-position.ts'
@@ -14,8 +14,6 @@ import { isLater, type MirrorPosition, type Stamp } from './mirror-position.ts'
 const maxGone = 1 << 16
 /** How many reports to keep about requests of other proxies that have not shared them yet. */
 const maxParked = 1 << 16
-
-const kindOf = { sent: 'sent', counted: 'counted', held: 'held' } as const
 
 /** How a record's belief compares with ours: by more, as many or fewer reports; `past`: this proxy knows of a reset since. */
 export type Age = 'later' | 'as late' | 'earlier' | 'past'
@@ -32,7 +30,7 @@ export class MirrorFollower implements MirrorListener {
   #isMuted = false
 
   constructor(
-    { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
+    { mirror, tokens }: Pick<ReplicaCache, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
     position: Pick<MirrorPosition, 'stamp' | 'noteReset'>,
   ) {
@@ -43,10 +41,10 @@ export class MirrorFollower implements MirrorListener {
     mirror.listen(this)
   }
 
-  changed(request: RequestId, what: keyof typeof kindOf): void {
+  changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void {
     if (this.#isMuted) return
     if (what === 'sent') this.#gone.delete(request)
-    this.#changes.put(request, kindOf[what])
+    this.#changes.put(request, what)
   }
 
   forgotten(request: RequestId): void {

@@ -11,10 +11,7 @@ import { type Age, MirrorFollower } from './mirror-follower.ts'
 import { isLater, MirrorPosition, type Stamp } from './mirror-position.ts'
 
 interface SharedMirrorOptions extends SharedPartOptions {
-  readonly replicaMirror: Pick<
-    ReplicaMirror,
-    'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold' | 'reuse' | 'adoptReuse'
-  >
+  readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'cache' | 'state' | 'adopt' | 'hold' | 'reuse' | 'adoptReuse'>
   /** milliseconds since 1970, since proxies compare them */
   readonly wallClock: () => number
   /** Called with what a turn threw: a bug in this program. Sharing then goes on. */
@@ -63,7 +60,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const { namespace, replicaMirror, redis, ttlSeconds, wallClock } = options
     this.#key = mirrorRedisKeys(namespace, replicaMirror.replica).log
     this.#position = new MirrorPosition(replicaMirror, ttlSeconds, wallClock)
-    this.#follower = new MirrorFollower(replicaMirror, this.#changes, this.#position)
+    this.#follower = new MirrorFollower(replicaMirror.cache, this.#changes, this.#position)
     this.#unlisten = redis.listen({ onUp: () => {}, onLost: () => (this.#mustRead ??= 'check') })
   }
 
@@ -102,7 +99,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     if (this.#mustRead === 'check' && !(await this.#check())) return false
     const why = this.#mustRead
     if (!(await (why === 'anew' || why === 'all' ? this.#readAll(why) : this.#follow()))) return false
-    if (this.#changes.takeOverflow()) await this.#follower.writeAgain(this.options.replicaMirror.mirror.requestIds())
+    if (this.#changes.takeOverflow())
+      await this.#follower.writeAgain(this.options.replicaMirror.cache.mirror.requestIds())
     return this.#write()
   }
 
@@ -120,7 +118,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const before = new Set<RequestId>()
     this.#isReadAnew = why === 'anew'
     if (!this.#isReadAnew) {
-      await TimeSlices.each(this.options.replicaMirror.mirror.requestIds(), (request) => before.add(request))
+      await TimeSlices.each(this.options.replicaMirror.cache.mirror.requestIds(), (request) => before.add(request))
       this.#rereading = { before, unseen: new Set(before), stamp: this.#position.stamp }
       this.#position.tellAgain()
     }
@@ -211,7 +209,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     const isFirst = position.id === beginning
     const anew = isFirst ? undefined : position.reset
     // what is believed since a reset can be told only behind it
-    const records = isFirst || anew ? [] : this.#changes.take(this.options.replicaMirror)
+    const records = isFirst || anew ? [] : this.#changes.take(this.options.replicaMirror.cache)
     const isWhole = !isFirst && !anew && this.#changes.size === 0
     const entry: MirrorEntry = { ...position.head, ...(isFirst && nothing), anew, isWhole, records }
     const before = position.id

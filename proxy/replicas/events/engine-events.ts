@@ -204,7 +204,7 @@ export class EngineEvents implements FollowedEvents {
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
     // all that the engine holds of it has been reported by now; if the reports hide it, keep the belief from sending
-    if (!isHidden) mirror.tokens.forget(request)
+    if (!isHidden) mirror.cache.tokens.forget(request)
     if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (isHidden) this.#warnings.warn({}, hidesSalt ? hiddenSalt : hiddenReuse)
     if (!tokens || isHidden) return

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
 import type { RequestId } from '#index/context-block.ts'
@@ -12,14 +13,14 @@ type CutListener = (request: RequestId, keptBlocks: number) => void
  * oldest are dropped first.
  */
 export class TiedRequests {
-  readonly #maxRequests: number
   readonly #onCut: CutListener
-  readonly #places = new Map<RequestId, BlockName>()
+  readonly #places: LRUCache<RequestId, BlockName>
   readonly #resting = new Map<BlockName, Set<RequestId>>()
 
   constructor(maxRequests: number, onCut: CutListener) {
-    this.#maxRequests = maxRequests
     this.#onCut = onCut
+    const dispose = (block: BlockName, request: RequestId): void => this.#leave(request, block)
+    this.#places = new LRUCache({ maxSize: maxRequests, sizeCalculation: () => 1, dispose })
   }
 
   /** How many requests are tied. */
@@ -29,32 +30,20 @@ export class TiedRequests {
 
   /** Ties a request to a block, in place of any earlier one. */
   tie(request: RequestId, block: BlockName): void {
-    this.untie(request)
-    this.#rest(request, block)
-    while (this.#places.size > this.#maxRequests) {
-      const [oldest] = this.#places.keys()
-      this.untie(oldest!)
-    }
+    this.#places.set(request, block)
+    getOrMake(this.#resting, block, () => new Set<RequestId>()).add(request)
   }
 
   untie(request: RequestId): void {
-    const block = this.#places.get(request)
-    if (block === undefined) return
     this.#places.delete(request)
-    const requests = this.#resting.get(block)
-    requests?.delete(request)
-    if (requests?.size === 0) this.#resting.delete(block)
   }
 
   /** Moves requests that are tied to lost blocks to the last block kept. */
   cut({ names, kept, keptBlocks }: LostBlocks): void {
     for (const name of names) {
-      const requests = this.#resting.get(name)
-      if (!requests) continue
-      this.#resting.delete(name)
-      for (const request of requests) {
-        this.#places.delete(request)
-        if (kept !== undefined && keptBlocks > 0) this.#rest(request, kept)
+      for (const request of [...(this.#resting.get(name) ?? [])]) {
+        if (kept !== undefined && keptBlocks > 0) this.tie(request, kept)
+        else this.untie(request)
         this.#onCut(request, keptBlocks)
       }
     }
@@ -62,11 +51,11 @@ export class TiedRequests {
 
   clear(): void {
     this.#places.clear()
-    this.#resting.clear()
   }
 
-  #rest(request: RequestId, block: BlockName): void {
-    this.#places.set(request, block)
-    getOrMake(this.#resting, block, () => new Set<RequestId>()).add(request)
+  #leave(request: RequestId, block: BlockName): void {
+    const requests = this.#resting.get(block)
+    requests?.delete(request)
+    if (requests?.size === 0) this.#resting.delete(block)
   }
 }

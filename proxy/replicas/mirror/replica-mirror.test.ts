@@ -32,7 +32,7 @@ const events = (sequence: number, ...list: unknown[]): Promise<Acknowledgement> 
   replica.takeEvents(() => Promise.resolve({ generation: 'g1', sequence, events: list }))
 const snapshot = (sequence: number, ...requests: unknown[]): Promise<Acknowledgement> =>
   replica.takeSnapshot(() => Promise.resolve({ generation: 'g1', sequence, requests }))
-const lengthOf = (name: string): number => replica.mirror.heldOf(id(name))?.cachedLength ?? 0
+const lengthOf = (name: string): number => replica.cache.mirror.heldOf(id(name))?.cachedLength ?? 0
 
 /** Runs a request to its end, at one token per character. */
 function run(name: string, prompt: SentPrompt): void {
@@ -118,7 +118,7 @@ describe('a cleared cache', () => {
     replica.cache.ended([id('running')])
     await events(2, { type: 'stored', request_id: 'running', cached_tokens: 100 })
     expect(lengthOf('running')).toBe(100)
-    expect(replica.mirror.statistics.unknownRequests).toBe(0)
+    expect(replica.cache.mirror.statistics.unknownRequests).toBe(0)
     await events(3, { type: 'cleared' })
     expect(lengthOf('running')).toBe(0)
   })
@@ -133,7 +133,7 @@ describe('a cleared cache', () => {
 })
 
 test('an engine that is cleared will be asked for the same again; the control plane has that forgotten', async () => {
-  const order = () => replica.mirror.order('system' as ScopeId, ['b', 'a'] as unknown as Context, [100, 100])
+  const order = () => replica.cache.mirror.order('system' as ScopeId, ['b', 'a'] as unknown as Context, [100, 100])
   await snapshot(0)
   run('asked', promptOf(['a', 'b']))
   await events(1, { type: 'cleared' })
@@ -181,13 +181,13 @@ describe('an event that comes alone', () => {
     const tokens = { tokens: Uint32Array.from({ length: 200 }, (_, i) => i), scope: '' }
     const ask = (name: string): number | undefined => {
       replica.cache.sent(id(name), promptOf(['a']))
-      replica.tokens.send(id(name))
-      replica.tokens.learn(id(name), tokens, 16)
-      return replica.tokens.predict(id(name))
+      replica.cache.tokens.send(id(name))
+      replica.cache.tokens.learn(id(name), tokens, 16)
+      return replica.cache.tokens.predict(id(name))
     }
     ask('ours')
     replica.cache.named(id('ours'), id('resp_1_0'))
-    replica.tokens.end(id('ours'))
+    replica.cache.tokens.end(id('ours'))
     replica.cache.ended([id('ours')])
     expect(replica.cache.knows(id('resp_1_0'))).toBe(true)
     replica.takeEvent({ type: 'evicted', request_id: 'resp_1_0', cached_tokens: 0 })
@@ -421,13 +421,13 @@ describe('checkpoints', () => {
 
   test('are all that is found where an engine keeps some, also if none can be set', async () => {
     await say({ unit: 1, kinds: ['state'] })
-    expect(replica.tokens.keepsCheckpoints).toBe(true)
+    expect(replica.cache.tokens.keepsCheckpoints).toBe(true)
     expect(replica.checkpoints).toBeUndefined()
     const settable = { unit: 16, kinds: ['window'], room_tokens: 48, key: 'k-1' }
     await say(settable)
     expect(replica.checkpoints).toEqual(settable)
     await say(null)
-    expect(replica.tokens.keepsCheckpoints).toBe(false)
+    expect(replica.cache.tokens.keepsCheckpoints).toBe(false)
   })
 
   test('that can be set take room', async () => {

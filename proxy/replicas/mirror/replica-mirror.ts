@@ -2,17 +2,17 @@ import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheEvent } from '#index/cache-event.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { inSlices } from '../../http/bounds/event-loop.ts'
 import {
+  type CheckpointReport,
   type EngineEvent,
   type EventBatch,
+  type KnownReuse,
+  knownOf,
   type Snapshot,
   toEventBatch,
   toSnapshot,
 } from '../reports/callback-bodies.ts'
-import type { CheckpointReport } from '../reports/checkpoint-report.ts'
-import { type KnownReuse, knownOf } from '../reports/reuse-report.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
 
@@ -48,14 +48,6 @@ export class ReplicaMirror {
     this.cache = new ReplicaCache(mirror, this.#reports, now)
     this.#onLost = onLost
     this.#now = now
-  }
-
-  get mirror(): CacheMirror {
-    return this.cache.mirror
-  }
-
-  get tokens(): TokenMirror {
-    return this.cache.tokens
   }
 
   /** The number of applied events of each type. */
@@ -158,7 +150,7 @@ export class ReplicaMirror {
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
     this.#checkpoints = checkpoints
-    this.tokens.keepsCheckpoints = Boolean(checkpoints)
+    this.cache.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
     return this.#reports.took(sequence)

@@ -3,8 +3,6 @@ import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { ProxyError } from '../../common/errors.ts'
 import { ownSchemas } from '../../common/json/json-value.ts'
-import { type CheckpointReport, checkpointReport, type KeptCheckpoints } from './checkpoint-report.ts'
-import { reuseReport } from './reuse-report.ts'
 
 /** One change reported by an engine. */
 export interface EngineEvent {
@@ -24,10 +22,27 @@ export interface EventBatch {
   readonly events: readonly EngineEvent[]
 }
 
+/** What an engine says of the checkpoints that layers with windows or states keep of a prefix. */
+interface KeptCheckpoints {
+  /** tokens: checkpoints lie at multiples of it */
+  readonly unit: number
+  /** `window`, `state` */
+  readonly kinds: readonly string[]
+}
+
+/** An engine that also keeps checkpoints at borders that requests name. */
+export interface CheckpointReport extends KeptCheckpoints {
+  /** how many cached tokens take the memory of one checkpoint */
+  readonly room_tokens: number
+  /** sent along with borders, so that its plugin knows that they are ours */
+  readonly key: string
+}
+
+/** A report in which only what is off is left out. */
+export type KnownReuse = AnyPositionReuse & Required<Pick<AnyPositionReuse, 'min_ratio'>>
+
 /** Body of `POST /v1/replicas/{replica}/snapshot`. */
-export interface Snapshot {
-  readonly generation: string
-  readonly sequence: number
+export interface Snapshot extends Omit<EventBatch, 'events'> {
   readonly requests: readonly (Required<Pick<EngineEvent, 'request_id' | 'cached_tokens'>> &
     Pick<EngineEvent, 'checkpoints'>)[]
   readonly reuse?: AnyPositionReuse | null
@@ -73,6 +88,37 @@ export const eventBatch: SchemaObject = {
   },
 }
 
+const positive = { ...count, minimum: 1 }
+
+const checkpointReport: SchemaObject = {
+  type: 'object',
+  required: ['unit', 'kinds'],
+  if: { not: { required: ['key'] } },
+  else: { required: ['room_tokens'] },
+  properties: {
+    unit: positive,
+    kinds: { type: 'array', items: { type: 'string' } },
+    room_tokens: positive,
+    key: { type: 'string' },
+  },
+}
+
+const share = { type: 'number', minimum: 0, maximum: 1 }
+
+/** How an engine reuses KV at any position. */
+export const reuseReport: SchemaObject = {
+  type: 'object',
+  required: ['ratio', 'max_ratio'],
+  properties: {
+    ratio: { ...share, allOf: [{ minimum: { $data: '1/min_ratio' }, maximum: { $data: '1/max_ratio' } }] },
+    min_ratio: share,
+    max_ratio: share,
+    users: { type: 'boolean' },
+    question: { type: 'boolean' },
+    remote: { type: 'boolean' },
+  },
+}
+
 /** The schema of a `Snapshot`; compile it with `$data`. */
 export const snapshot: SchemaObject = {
   type: 'object',
@@ -96,6 +142,17 @@ export function toEventBatch(body: unknown): EventBatch {
 /** Returns a body as a snapshot. Throws a `ProxyError` that says what is wrong with it. */
 export function toSnapshot(body: unknown): Snapshot {
   return checked<Snapshot>(body, snapshot)
+}
+
+/** Returns whether a value is a valid report of reuse at any position. */
+export function isReuseReport(value: unknown): value is AnyPositionReuse {
+  return ajv.validate(reuseReport, value)
+}
+
+/** Returns what is known of such a report, without what is off. */
+export function knownOf({ ratio, min_ratio = 0, max_ratio, users, question, remote }: AnyPositionReuse): KnownReuse {
+  const also = { ...(users && { users }), ...(question && { question }), ...(remote && { remote }) }
+  return { ratio, min_ratio, max_ratio, ...also }
 }
 
 function checked<T>(value: unknown, schema: SchemaObject): T {

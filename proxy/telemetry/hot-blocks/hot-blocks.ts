@@ -10,15 +10,7 @@ export interface HotBlock {
 }
 
 /** Counts the most requested blocks in bounded memory. */
-export interface HotBlocks {
-  note(blocks: Context, sizes: readonly number[]): void
-  /** Returns the hottest blocks, hottest first. */
-  top(length: number): HotBlock[]
-  /** How full the counting filter is, from 0 to 1. */
-  readonly load: number
-  /** Forgets all counts. */
-  clear(): void
-}
+export type HotBlocks = Pick<MemoryHotBlocks, 'note' | 'top' | 'load' | 'clear'>
 
 /** How many blocks are listed, and shared with other proxies. */
 export const hotBlocksCapacity = 512
@@ -35,7 +27,7 @@ interface Counted {
  * Counts the most requested blocks in a list of bounded length (the Space-Saving algorithm, cut in batches). No count is
  * too high, or too low by more than 1 / capacity of all requests for blocks.
  */
-export class MemoryHotBlocks implements HotBlocks {
+export class MemoryHotBlocks {
   readonly #capacity: number
   readonly #counted = new Map<BlockId, Counted>()
   /** a block that is not listed was requested at most this often */
@@ -45,6 +37,7 @@ export class MemoryHotBlocks implements HotBlocks {
     this.#capacity = capacity
   }
 
+  /** How full the counting filter is, from 0 to 1. */
   get load(): number {
     return this.#counted.size / (2 * this.#capacity)
   }
@@ -63,6 +56,7 @@ export class MemoryHotBlocks implements HotBlocks {
     }
   }
 
+  /** Returns the hottest blocks, hottest first. */
   top(length: number): HotBlock[] {
     return [...this.#counted]
       .map(([block, { count, size }]) => ({ block, count, size }))
@@ -70,6 +64,7 @@ export class MemoryHotBlocks implements HotBlocks {
       .slice(0, length)
   }
 
+  /** Forgets all counts. */
   clear(): void {
     this.#counted.clear()
     this.#floor = 0

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Attributes,
   type Context,
@@ -17,6 +16,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
+import { within } from '../../common/within.ts'
 import type { RequestRecord } from '../access-log.ts'
 import type { ReportedUsage } from '../reported-usage.ts'
 
@@ -50,9 +50,9 @@ export class Tracing {
   }
 
   /** Sends the remaining spans, within two seconds. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     const sent = this.#provider.shutdown().catch(() => {})
-    await Promise.race([sent, pause(closeMilliseconds, undefined, { ref: false })])
+    return within(closeMilliseconds, sent)
   }
 }
 
