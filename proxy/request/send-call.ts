@@ -183,14 +183,15 @@ function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: b
 function learnTemplates(
   { templates, learnt, telemetry, log }: Pipeline,
   { caller: { tenant }, api, content, settings }: Call,
-  { contexts, worlds }: Decision,
+  { contexts, isRewritten, worlds }: Decision,
   request: RequestId,
 ): void {
   // by then they may have been released
   const [texts, set, model] = [worlds?.texts, content.received.prompt?.set, modelNameOf(content)]
   setImmediate(() => {
     try {
-      noteLists(templates, tenant, contexts, texts)
+      // where nothing is rewritten, their orders are only what would be sent
+      noteLists(templates, tenant, isRewritten ? contexts : contexts.map((own) => ({ ...own, order: [] })), texts)
       if (texts && set && settings.learn) {
         const found = contexts.map((context) => context.found)
         learnt.offer({ tenant, api, model }, unknownMessages(set, texts, found))
