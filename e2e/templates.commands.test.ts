@@ -6,7 +6,7 @@ import type { RunningProxy } from '#proxy/start/main.ts'
 import { contentsIn, longBlock, metricOf } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, writeSettings } from './run-reprise.ts'
-import { postJson, startTestProxy } from './start-test-proxy.ts'
+import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const template = { name: 'bot', before: 'Notes.\n', block: '@@@ {any}\n{block}\n', after: '@@@\nWhat' }
 const reprises = new Reprises()
@@ -106,4 +106,20 @@ test('SIGHUP brings a template and takes it away; turns of running conversations
   await chat(url, text('CAB'), 'That.', 'Why?')
   expect(sentFirst()).toBe(moved)
   expect((await chat(url, text('BCA'))).headers.get('x-reprise-blocks')).toBe('0')
+})
+
+test('what a template moved is what was sent: nothing in mode shadow', async () => {
+  const movedIn = async (mode: 'on' | 'shadow'): Promise<number> => {
+    proxy = await startTestProxy({ url: engine.url }, { mode })
+    for (const names of ['ABC', 'CBA', 'BAC'])
+      await (await postJson(`${proxy.url}/v1/chat/completions`, ragRequest('why?', [...names].map(longBlock)))).text()
+    const moved = await vi.waitFor(async () => {
+      const answer = await fetch(`${proxy!.adminUrl}/v1/templates`)
+      const { templates } = (await answer.json()) as { templates: { moved: number }[] }
+      return templates[0]!.moved
+    })
+    await proxy.close()
+    return moved
+  }
+  expect([await movedIn('shadow'), await movedIn('on')]).toEqual([0, 4])
 })

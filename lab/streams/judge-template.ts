@@ -40,7 +40,7 @@ export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemp
       .find((found) => found !== undefined)
     const found = known === undefined ? undefined : cutLearntList(text, known)?.blocks
     if (found === undefined) {
-      const learnt = learner.take(place, { text, system: '', asked: undefined })?.template
+      const learnt = learner.take(place, { text, model: '', system: '', asked: undefined })?.template
       if (learnt !== undefined) {
         templates.set(learnt.key, learnt)
         learntAt ??= i + 1

@@ -44,14 +44,14 @@ async function list({ admin, json = false }: Options): Promise<void> {
   const { default: Table } = await import('cli-table3')
   const table = new Table({
     style: { head: [], border: [] },
-    head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'],
+    head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'model', 'begins'],
   })
   for (const one of answer.templates) {
     const { as_received, as_ordered } = one.gain
-    const { lead = '', gap = '' } = (one.skeleton ?? {}) as { lead?: string; gap?: string }
+    const { model = '', lead = '', gap = '' } = (one.skeleton ?? {}) as Partial<Record<string, string>>
     const begins = one.skeleton ? JSON.stringify(lead || gap).slice(1, -1) : '(shown after 8 requests)'
     const shares = [as_received, as_ordered].map((share) => `${(100 * share).toFixed(1)} %`)
-    table.push([one.id, one.state, one.moves ? 'yes' : 'no', one.requests, one.blocks, ...shares, begins])
+    table.push([one.id, one.state, one.moves ? 'yes' : 'no', one.requests, one.blocks, ...shares, model, begins])
   }
   process.stdout.write(`${table.toString()}\n`)
 }

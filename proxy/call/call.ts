@@ -76,6 +76,16 @@ export function sharerOf({ caller, content, model }: Pick<Call, 'caller' | 'cont
   return hash('sha256', JSON.stringify([caller.tenant, cache_salt, model, lora_path]), 'base64url')
 }
 
+const longestModel = 200
+
+/** Names the model that a request asks, with its adapter; empty if it names none. */
+export function modelNameOf({ members: { model, lora_path } }: Pick<CallContent, 'members'>): string {
+  return [model, lora_path]
+    .filter((name) => typeof name === 'string')
+    .join(' ')
+    .slice(0, longestModel)
+}
+
 export type ReadContent = Readonly<Pick<CallContent, 'received' | 'certain'>>
 
 /**

@@ -19,7 +19,7 @@ import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
 import type { Call, Exchange } from './call.ts'
-import { CallContent, type ReadContent } from './call.ts'
+import { CallContent, modelNameOf, type ReadContent } from './call.ts'
 import { refuseSpentKey } from './charge-call.ts'
 
 /** What reading a request needs of the pipeline. */
@@ -94,7 +94,7 @@ export async function toCall(
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     known: pipeline.templates.cutsOf(tenant, api),
-    permit: permitLists(pipeline.templates, { tenant, api, mode: settings.mode }),
+    permit: permitFor(pipeline, { api, caller, settings, content }),
     model: typeof model === 'string' ? model : undefined,
     alias,
     isStream: stream === true,
@@ -119,7 +119,7 @@ export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Ca
  * no ready engine serves one.
  */
 export async function toFallBack(
-  pipeline: ReadingBodies & Pick<Reading, 'models'>,
+  pipeline: ReadingBodies & Pick<Reading, 'models' | 'templates'>,
   call: Call,
 ): Promise<Call | undefined> {
   const { content, alias, settings, options } = call
@@ -129,7 +129,14 @@ export async function toFallBack(
   const body = named!.rename(model)
   const hygiene = hygieneOf(settings, options)
   content.readAgain(await readContent(pipeline, call, body, { hygiene }), body)
-  return { ...call, model }
+  return { ...call, model, permit: permitFor(pipeline, call) }
+}
+
+function permitFor(
+  { templates }: Pick<Reading, 'templates'>,
+  { api, caller, settings, content }: Pick<Call, 'api' | 'caller' | 'settings' | 'content'>,
+): Call['permit'] {
+  return permitLists(templates, { tenant: caller.tenant, api, model: modelNameOf(content), mode: settings.mode })
 }
 
 type ReadingBodies = Pick<Reading, 'chunks' | 'learnt' | 'heavyTurns'>

@@ -1,7 +1,7 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Call, Exchange, RoutedCall } from '../call/call.ts'
+import { type Call, type Exchange, modelNameOf, type RoutedCall } from '../call/call.ts'
 import { Trip } from '../call/trip.ts'
 import { RefusedError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
@@ -183,17 +183,18 @@ function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: b
 function learnTemplates(
   { templates, learnt, telemetry, log }: Pipeline,
   { caller: { tenant }, api, content, settings }: Call,
-  { contexts, worlds }: Decision,
+  { contexts, isRewritten, worlds }: Decision,
   request: RequestId,
 ): void {
   // by then they may have been released
-  const [texts, set] = [worlds?.texts, content.received.prompt?.set]
+  const [texts, set, model] = [worlds?.texts, content.received.prompt?.set, modelNameOf(content)]
   setImmediate(() => {
     try {
-      noteLists(templates, tenant, contexts, texts)
+      // where nothing is rewritten, their orders are only what would be sent
+      noteLists(templates, tenant, isRewritten ? contexts : contexts.map((own) => ({ ...own, order: [] })), texts)
       if (texts && set && settings.learn) {
         const found = contexts.map((context) => context.found)
-        learnt.offer({ tenant, api }, unknownMessages(set, texts, found))
+        learnt.offer({ tenant, api, model }, unknownMessages(set, texts, found))
       }
     } catch (error) {
       telemetry.metrics.failOpen.inc({ reason: 'templates' })

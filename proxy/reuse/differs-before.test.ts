@@ -36,7 +36,7 @@ test('documents computed behind another question cannot be reused, and the reaso
 
 test('of a list that may not be moved yet the reason is its order only where no order would help', () => {
   const book = new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false })
-  const permit = permitLists(book, { tenant: 'default', api: 'chat_completions', mode: 'auto' })
+  const permit = permitLists(book, { tenant: 'default', api: 'chat_completions', model: 'm', mode: 'auto' })
   sender.sendBody(questionFirst('who?', 'abc'), { mode: 'auto', permit })
   sender.sendBody(questionLast('who?', 'abc'), { mode: 'auto', permit })
   expect(sender.decide(questionFirst('when?', 'abc'), { mode: 'auto', permit }).skipped).toBe('differs_before')

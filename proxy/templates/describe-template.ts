@@ -23,7 +23,7 @@ export interface TemplateDescription
 }
 
 const meanings: Readonly<Record<TemplateState, string>> = {
-  learning: 'Too few requests have brought the same blocks again to judge their order.',
+  learning: 'Too few requests have brought the same blocks again, or shown that the list is ranked for the question.',
   sequence: 'The blocks never change their order, so the order may mean something. `on` moves them anyway.',
   torn: 'Neighbouring blocks never part: they may be pieces of one text. `on` moves them anyway.',
   ready: 'Traffic permits moves. In mode `auto` the model is asked next; `on` confirms it at once.',

@@ -16,7 +16,7 @@ function placeOf(content: string, system = 'Answer from the documents. Today is 
   const message: PromptMessage = { role: 'user', texts: [0], rest: '', isTextOnly: true }
   const { contexts } = searchMessage(message, [content])
   expect(contexts).toHaveLength(1)
-  return findListPlace(contexts[0]!, message, [content], { api: 'chat_completions', system })
+  return findListPlace(contexts[0]!, message, [content], { api: 'chat_completions', model: 'm', system })
 }
 
 const tagged = (texts: readonly string[], question: string): string =>
@@ -84,7 +84,7 @@ describe('the place of a list', () => {
       ...{ annotateAt: undefined, isResult: false },
     }
     const message: PromptMessage = { role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: true }
-    const place = findListPlace(context, message, texts, { api: 'chat_completions', system: '' })
+    const place = findListPlace(context, message, texts, { api: 'chat_completions', model: 'm', system: '' })
     expect(place).toMatchObject({ lead: '', gap: '\0Document #:' })
   })
 })

@@ -19,13 +19,14 @@ export function findListPlace(
   context: PromptContext,
   { role, tool = '', texts: own }: Pick<PromptMessage, 'role' | 'tool' | 'texts'>,
   texts: readonly string[],
-  { api, system }: { readonly api: string; readonly system: string },
+  { api, model, system }: Pick<ListPlace, 'api' | 'model' | 'system'>,
 ): ListPlace {
   const first = context.slots[0]!
   const last = context.slots.at(-1)!
   const opening = own[0] === first.text ? texts[first.text]!.slice(0, first.start) : texts[own[0]!]!
   return {
     api,
+    model,
     role,
     tool,
     system: leadOf(system),
@@ -40,8 +41,11 @@ export const nameLength = 12
 
 /** Names a template: tenants never share one. */
 export function nameTemplate(tenant: string, place: ListPlace): string {
-  const { api, role, tool, system, lead, gap, tail } = place
-  const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
+  const { api, model, role, tool, system, lead, gap, tail } = place
+  const digest = digestOf(JSON.stringify([tenant, api, model, role, tool, system, lead, gap, tail])).slice(
+    0,
+    nameLength,
+  )
   // an argument that begins with a hyphen is an option to commands
   return digest.replaceAll('-', 'x').replaceAll('_', 'y')
 }

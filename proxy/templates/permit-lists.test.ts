@@ -13,7 +13,7 @@ const turn = userMessage('why?', ferry, mills, salt)
 
 test('a turn that is asked again is judged again, and one that was answered is sent as it was', () => {
   const book = new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false })
-  const permit = permitLists(book, { tenant: 'default', api: 'chat_completions', mode: 'on' })
+  const permit = permitLists(book, { tenant: 'default', api: 'chat_completions', model: 'm', mode: 'on' })
   const sender = new Sender()
   sender.send([userMessage('why?', mills, salt, ferry)], { permit })
   const { contexts } = sender.decide({ messages: [turn] }, { permit })

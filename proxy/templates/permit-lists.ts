@@ -8,6 +8,7 @@ import type { TemplateBook } from './template-book.ts'
 interface Permission {
   readonly tenant: string
   readonly api: string
+  readonly model: string
   readonly mode: Mode
 }
 
@@ -16,7 +17,7 @@ interface Permission {
  * the same was asked before. Lists that the application states, and results of tools, which are single blocks, are of no
  * template.
  */
-export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
+export function permitLists(book: TemplateBook, { tenant, api, model, mode }: Permission): PermitLists {
   return (messages, texts) => {
     if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
     const [rules] = messages.find(isOfSystem)?.message.texts ?? []
@@ -31,7 +32,7 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
       const isAnswered = at < lastAnswer
       const permitted = contexts.map((context, i) => {
         if (!isJudged(context)) return context
-        const place = findListPlace(context, message, texts, { api, system })
+        const place = findListPlace(context, message, texts, { api, model, system })
         const isPast = past[i] !== undefined
         const use = book.use(tenant, mode, place, context)
         return { ...context, template: { ...use, question, isPast, isFollowed: isPast && isAnswered } }

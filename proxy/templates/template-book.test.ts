@@ -11,7 +11,7 @@ import { readTemplate, writeTemplate } from './template-record.ts'
 import { createDraw, drawDocuments, retrieve } from './traffic/sightings.fixture.ts'
 
 const place: ListPlace = {
-  ...{ api: 'chat_completions', role: 'user', tool: '', system: 'Answer.' },
+  ...{ api: 'chat_completions', model: 'm', role: 'user', tool: '', system: 'Answer.' },
   ...{ lead: 'Use these:', gap: '\n[#] ', tail: 'Question:' },
 }
 
@@ -57,12 +57,13 @@ describe('permission', () => {
     expect(book.forget(id)).toBe(false)
   })
 
-  test('tenants never share a template', () => {
+  test('tenants and models never share a template', () => {
     const book = createBook()
     book.note('a', use(book, 'ask', 'a'), listOf('one', 'two'))
     book.say(use(book, 'ask', 'a').id, 'on')
     expect(use(book, 'ask', 'a').mayMove).toBe(true)
     expect(use(book, 'ask', 'b').mayMove).toBe(false)
+    expect(use(book, 'ask', 'a', { ...place, model: 'n' }).mayMove).toBe(false)
   })
 
   test('a numbered list stays once conversations of its template go on: people speak of its numbers', () => {

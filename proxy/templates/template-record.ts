@@ -7,7 +7,7 @@ import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'
 
-const placeNames = ['api', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
+const placeNames = ['api', 'model', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
 const longestName = 1_024
 
 /** A template, and its borders, if they were learnt. */

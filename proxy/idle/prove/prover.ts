@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
-import type { Json } from '#engine-adapters/json-object.ts'
+import { type Json, tryJson } from '#engine-adapters/json-object.ts'
 import type { AnswerScores, AskScores } from '#engine-adapters/scoring/scored-prompt.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { cacheSaltOf } from '../../access/tenancy.ts'
@@ -171,7 +171,7 @@ async function scoreVariants(
   const ask: AskScores = async ({ path, body }) => {
     const answered = await askEngine(replica.engine.aside, { path, json: JSON.stringify(body), headers }, signal)
     if (answered?.status !== 200) return undefined
-    return JSON.parse(answered.text) as unknown
+    return tryJson(answered.text)
   }
   const score = (members: PromptVariants['received'], own: string): Promise<AnswerScores> => {
     return replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)

@@ -25,7 +25,7 @@ function bodyOf(mark: (i: number) => string): Buffer {
 function variantsOf(body: Buffer, turn = 0): ReturnType<typeof writeVariants> {
   const book = new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false })
   let id = ''
-  const permit = permitLists(book, { tenant, api, mode: 'auto' })
+  const permit = permitLists(book, { tenant, api, model: 'm', mode: 'auto' })
   const naming: typeof permit = (messages, texts) => {
     const named = permit(messages, texts)
     id ||= named.flatMap(({ contexts }) => contexts)[0]?.template?.id ?? ''

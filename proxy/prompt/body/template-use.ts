@@ -1,6 +1,8 @@
-/** What a template is recognised by: constant text around a list, with digits folded and what varies cut out. */
+/** What a template is recognised by: who is asked, and constant text around a list, with digits folded and what varies cut out. */
 export interface ListPlace {
   readonly api: string
+  /** with its adapter; empty: the engine's only one */
+  readonly model: string
   readonly role: string
   /** the tool whose result holds the list; empty: none */
   readonly tool: string

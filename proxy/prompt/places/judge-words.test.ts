@@ -158,6 +158,13 @@ describe('a list stays for tasks, orders, roles, values in turn and names in a m
     'Compare documents 1 and 3.',
     'What does number 4 say?',
     'Is the answer in text 2?',
+    'Read them from first to last.',
+    'Résume-les dans l’ordre.',
+    'Resúmelos en orden.',
+    'Что говорит предпоследний?',
+    'ماذا يقول الثاني؟',
+    'استخدم أول اثنين فقط.',
+    '上から二つだけ使ってください。',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'message')).toBeDefined())
 })
 
@@ -357,6 +364,10 @@ describe('a list moves beside a question about something else', () => {
     'What record label did the performer belong to?',
     'What is the country named after?',
     'What was the number of mills in the valley?',
+    'Que faire dans l’ordre public ?',
+    'Кто был предпоследним императором?',
+    'من هو فؤاد الثاني؟',
+    '北海道から二つの島が見えますか。',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'message')).toBeUndefined())
 })
 

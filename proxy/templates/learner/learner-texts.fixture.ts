@@ -5,7 +5,7 @@ import { toPlace } from './text-keys.ts'
 export const place: string = toPlace({ tenant: 'one', api: 'chat', role: 'user', tool: '' }, false)
 
 export function toUnknown(text: string): UnknownText {
-  return { text, system: '', asked: undefined }
+  return { text, model: '', system: '', asked: undefined }
 }
 
 /** Prompts over the same few documents, as an application sends them. */

@@ -30,7 +30,7 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
 }
 
 /** A message in which nothing was found. */
-interface UnknownMessage extends UnknownText {
+interface UnknownMessage extends Omit<UnknownText, 'model'> {
   readonly message: PromptMessage
 }
 
@@ -80,9 +80,9 @@ export class LearntTemplates {
   }
 
   /** Offers messages in which nothing was found, the newest of them, to be learnt from. */
-  offer(sender: Sender, messages: readonly UnknownMessage[]): void {
+  offer({ model, ...sender }: Sender & Pick<UnknownText, 'model'>, messages: readonly UnknownMessage[]): void {
     for (const { message, ...unknown } of messages.slice(-mostOffered))
-      this.#thread.offer(placeOf(sender, message), unknown)
+      this.#thread.offer(placeOf(sender, message), { ...unknown, model })
   }
 
   async close(): Promise<void> {

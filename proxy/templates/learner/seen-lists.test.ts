@@ -10,7 +10,7 @@ import { unknownMessages } from './learnt-templates.ts'
 import { type Learnt, TemplateLearner } from './template-learner.ts'
 import { toPlace } from './text-keys.ts'
 
-const [tenant, api] = ['default', 'chat_completions'] as const
+const [tenant, api, model] = ['default', 'chat_completions', 'm'] as const
 const system = { role: 'system', content: 'Qua mel 12 tor. Sil dun.' }
 const render = (documents: readonly string[]): string =>
   `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}</zeki>`).join('\n')}\n\nTrifer: `
@@ -50,13 +50,13 @@ test.each(Object.entries(places))(
       )
       for (const { message, ...text } of unknown) {
         const place = toPlace({ tenant, api, role: message.role, tool: message.tool ?? '' }, false)
-        learnt ??= learner.take(place, text)
+        learnt ??= learner.take(place, { ...text, model })
       }
     }
     const { template, seen } = learnt!
     sender.learnt = (_message, whole) => cutLearntList(whole, template)
     for (const body of bodies.slice(0, sent)) {
-      const permit = permitLists(book, { tenant, api, mode: 'auto' })
+      const permit = permitLists(book, { tenant, api, model, mode: 'auto' })
       const { contexts, worlds } = sender.decide(body, { mode: 'auto', permit })
       noteLists(book, tenant, contexts, worlds!.texts)
     }

@@ -11,6 +11,8 @@ import { readPlace } from './text-keys.ts'
 /** A text of a request in which nothing was found, and what is beside it. */
 export interface UnknownText {
   readonly text: string
+  /** As in `ListPlace`. */
+  readonly model: string
   /** How the system prompt begins, as in `ListPlace`. */
   readonly system: string
   /** What the user asks, if that is another message. */
@@ -40,13 +42,13 @@ export interface SeenLists {
 export function seeLists(template: LearntTemplate, texts: readonly UnknownText[]): SeenLists[] {
   const seen = new Map<string, SeenLists & { readonly traffic: TrafficEvidence }>()
   const sender = readPlace(template.key)
-  for (const { text, system, asked } of sender ? texts : []) {
+  for (const { text, model, system, asked } of sender ? texts : []) {
     const list = cutLearntList(text, template)
     if (list === undefined) continue
     const { tenant, api, ...spoken } = sender!
     const context = toContext(list, text, () => ({ text: 0, start: 0, end: text.length }))
     const message = { ...spoken, texts: [0] }
-    const place = findListPlace(context, message, [text], { api, system })
+    const place = findListPlace(context, message, [text], { api, model, system })
     const id = nameTemplate(tenant, place)
     const { lists, blocks, traffic } = seen.get(id) ?? { lists: 0, blocks: 0, traffic: new TrafficEvidence() }
     traffic.note(toSighting(context, [text], asked ?? questionOf({ message, contexts: [context] }, [text])))

@@ -10,7 +10,7 @@ export const orderRules = {
     sorted|ordered|arranged|listed|given by|from date|time|age|NEWEST
     dieser|derselben reihenfolge; der gegebenen|angegebenen|gleichen|richtigen|selben reihenfolge
     zeitlich|zeitlicher|zeitlichen geordnet|sortiert|reihenfolge|abfolge; nach _ geordnet|sortiert|gereiht
-    même ordre; ordre chronologique|donné|indiqué; trié|triés|classés|rangés par date; l un|une après l autre
+    même ordre; ordre chronologique|donné|indiqué; dans l ordre $; en|por orden $; trié|triés|classés|rangés par date; l un|une après l autre
     mismo|misma orden; mesma ordem; stesso ordine; ordenados|ordenadas|clasificados|clasificadas por fecha
     de|del más antiguo|reciente; do mais antigo|recente; dal più vecchio|recente
     zelfde volgorde; van oud naar nieuw; van nieuw naar oud; samma ordning; samme rækkefølge|rekkefølge
@@ -27,7 +27,7 @@ export const orderRules = {
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
-    ^ EST|most_recent first|last $; from left|right|top|bottom to left|right|top|bottom
+    ^ EST|most_recent first|last $; from left|right|top|bottom|first|last to left|right|top|bottom|first|last
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
 
   /** what gives an order a meaning in sentences about texts */
@@ -42,7 +42,7 @@ export const orderRules = {
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
     is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
-    near|nearer|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
+    near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
     is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS

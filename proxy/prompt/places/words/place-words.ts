@@ -40,14 +40,14 @@ export const placeRules = {
     DOTTED _? belge*|doküman*|kayna*|metin*|parça*|dosya*|makale*|forrás*|szöveg*|cikk*|találat*
     nummer zwei|drei|vier|fünf|sechs; steht|kommt ganz? oben|unten|vorn|vorne|hinten|zuerst|zuletzt; steht|kommt am anfang|ende
     son iki|üç? TEXT; birinci|ikinci|son|kaçıncı sırada; l avant dernier|dernière; el|la|o|a penúltimo|penúltima
-    hai|ba TEXT đầu|cuối; أول|آخر TEXT; 排在|位于|放在 第|最; 最初|最後 に ある|来る|載; 첫번째|마지막 에|으로 있|나오
+    hai|ba TEXT đầu|cuối; أول|آخر TEXT|اثنين|ثلاثة; 排在|位于|放在 第|最; 最初|最後 に ある|来る|載; 첫번째|마지막 에|으로 있|나오
     最后|最後|最前|最终|最初|首|末|冒頭|先頭|末尾 的|の? CHINESE_NUMBER|SMALL? PIECE? TEXT; 倒数|倒數 第? CHINESE_NUMBER|SMALL PIECE? TEXT
     前|后|後 面? 的? CHINESE_NUMBER|SMALL PIECE? TEXT; 前|后|後 面 的? TEXT; 最后|最後 一 PIECE
     第 CHINESE_NUMBER|SMALL CHINESE_NUMBER? PIECE; CHINESE_NUMBER|SMALL 番目|つ目|件目
     첫|두|세|네|다섯|여섯 번째; 첫째; 둘째; 셋째; 넷째; SMALL 번째? 문서|자료|출처|글|텍스트|파일|결과|기사; SMALL es|os|ös|as|eses számú TEXT; SMALL numaralı TEXT; SMALL й|я|е|го|м|му TEXT; 마지막|맨처음|맨끝|맨위|맨아래 의? TEXT
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
     最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上
-    ^ _? BEHIND $; عن BEHIND $; 마지막|이전|처음 것; 最後|最初|次 の は|を|も`,
+    ^ _? _? BEHIND $; предпоследн*|передостанн* $; 上|下 から CHINESE_NUMBER|SMALL; عن BEHIND $; 마지막|이전|처음 것; 最後|最初|次 の は|を|も`,
 
   /** numbers in such a sentence show how to cite, unless it asks something */
   showing: 'SHOWING; citation+ !NUMBER',
