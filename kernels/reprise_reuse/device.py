@@ -122,9 +122,6 @@ class DeviceFlags:
         return self._host.numpy()
 
 
-PHASES = ("filling", "question", "rows")
-
-
 class Clock:
     """Adds up seconds by phase. On a GPU, events are read once they have happened, so nothing waits for them."""
 
@@ -135,7 +132,7 @@ class Clock:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Measures its body as a part of a phase, a name in `PHASES`."""
+        """Measures its body as a part of a phase: filling, question or rows of loads, or a check."""
         if not self._is_on_gpu:
             began = time.perf_counter()
             yield

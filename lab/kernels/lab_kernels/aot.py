@@ -19,7 +19,7 @@ from triton.compiler import ASTSource, CompilationError, make_backend
 
 from lab_kernels.launch.compile_spec import CompileSpec, CudaSpec
 from lab_kernels.launch.launch_spaces import RELEASED, SPACES
-from reprise_kernels.launch.launch_configs import describe, trying
+from lab_kernels.launch.launch_table import describe, trying
 
 TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
 # for 9.0 Triton compiles with the features of sm_90a

@@ -23,7 +23,8 @@ from lab_kernels.bench.measure import Timer, time_on_gpu
 from lab_kernels.bench.other_cases import copy_cases, fill_cases, page_cases, rope_cases, score_cases, select_cases
 from lab_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
 from lab_kernels.launch.launch_spaces import RELEASED, SPACES, Config
-from reprise_kernels.launch.launch_configs import TABLE, LaunchTable, describe, trying
+from lab_kernels.launch.launch_table import LaunchTable, describe, trying
+from reprise_kernels.launch.launch_configs import TABLE
 
 CASES: dict[str, Callable[[Shape], Iterator[Case]]] = {
     "sparse_prefill_attention": prefill_cases,

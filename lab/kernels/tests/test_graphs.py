@@ -9,9 +9,9 @@ from comparison import assert_close
 
 from lab_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from lab_kernels.launch.launch_spaces import SPACES
+from lab_kernels.launch.launch_table import describe, trying
 from lab_kernels.select_tokens import naive_select_tokens, select_tokens
 from lab_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
-from reprise_kernels.launch.launch_configs import describe, trying
 
 Tensors = tuple[torch.Tensor, ...]
 

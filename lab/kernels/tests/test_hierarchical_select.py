@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lab_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from lab_kernels.hierarchical_select.naive import _threshold
 from lab_kernels.launch.cuda_kernel import CudaKernel
-from reprise_kernels.launch.launch_configs import trying
+from lab_kernels.launch.launch_table import trying
 
 shares = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 1.0])
 hierarchies = st.builds(

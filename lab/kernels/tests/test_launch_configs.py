@@ -11,9 +11,10 @@ from lab_kernels.aot import OPERATIONS
 from lab_kernels.bench.__main__ import ALL_CASES
 from lab_kernels.bench.case import Shape
 from lab_kernels.launch.launch_spaces import MOST, RELEASED, SPACES
+from lab_kernels.launch.launch_table import describe, read_table, trying
 from lab_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from lab_kernels.tune import CASES
-from reprise_kernels.launch.launch_configs import TABLE, describe, launch_config, read_table, trying
+from reprise_kernels.launch.launch_configs import TABLE, launch_config
 
 SMALL = Shape(
     q_heads=4, kv_heads=2, head_dim=16, context=160, question=5, layers=1, vocabulary=300, ratios=(0.25,), batches=(2,),

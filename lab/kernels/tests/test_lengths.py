@@ -7,12 +7,12 @@ from comparison import assert_close
 
 from lab_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from lab_kernels.kv_deviation import kv_deviation, naive_kv_deviation, value_norm
+from lab_kernels.launch.launch_table import trying
 from lab_kernels.page_summary import mean_rows, naive_mean_rows, naive_recent_anchor, recent_anchor
 from lab_kernels.select_tokens import naive_select_tokens, select_tokens
 from lab_kernels.shared_prefill_attention import naive_shared_prefill_attention, shared_prefill_attention
 from lab_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from lab_kernels.weighted_deviation import naive_weighted_deviation, weighted_deviation
-from reprise_kernels.launch.launch_configs import trying
 from reprise_kernels.question_scores import naive_question_scores, question_scores
 from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
 

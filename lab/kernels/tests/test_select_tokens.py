@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab_kernels.launch.cuda_kernel import CudaKernel
+from lab_kernels.launch.launch_table import trying
 from lab_kernels.select_tokens import naive_select_tokens, select_tokens
-from reprise_kernels.launch.launch_configs import trying
 
 finite = st.floats(allow_nan=False, width=32)
 IN_CUDA = [{"cluster": 1, "warps": 1}, {"cluster": 2, "warps": 3}, {"cluster": 8, "warps": 2}]

@@ -68,6 +68,18 @@ def test_what_is_asked_for_often_outlives_what_was_asked_for_last(build):
     assert stock.cached_length(prompt(1, 0)) == 0
 
 
+@pytest.mark.parametrize("name", ["_prefixes", "_use"])
+def test_a_fault_in_counting_is_said_once_and_not_the_engines(build, monkeypatch, caplog, name):
+    served = build(pool_tokens=64)
+    served.serve("counted", prompt(1, 0))
+    monkeypatch.setattr(HotRadixCache, name, lambda *arguments: 1 / 0)
+    for question in range(20):
+        served.serve(f"r-{question}", prompt(question, question))
+    assert served.cached_length(prompt(19, 19)) == 20
+    served.cache.sanity_check()
+    assert [one.getMessage().split(":")[0] for one in caplog.records if one.exc_info] == ["reprise"]
+
+
 def test_a_prefix_that_was_evicted_is_as_hot_when_it_comes_back(build):
     served = build(pool_tokens=64)
     for question in range(5):

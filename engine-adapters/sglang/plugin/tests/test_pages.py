@@ -21,6 +21,7 @@ from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
 from reprise_pages.affinity import coarse_to_fine
 from reprise_settings.page_settings import PageSettingError
+from reprise_sglang.pages import hooks
 from reprise_sglang.pages.backend import PagedTorchNativeBackend
 from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, ratio_of, register_hooks, with_ratios
 from reprise_sglang.pages.selection import NONE, HeldRequests
@@ -31,7 +32,7 @@ POOL, LONGEST = 2000, 400
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hooks() -> None:
+def hooked() -> None:
     register_hooks()
     HookRegistry.apply_hooks()
 
@@ -244,7 +245,9 @@ def batch_of(cls: type, _: Any, names: list[str]) -> ForwardBatch:
     return cls(**{**dict.fromkeys(required), "rids": names})
 
 
-def test_hooks_read_wishes_and_keep_answers_out_of_the_cache():
+def test_hooks_read_wishes_and_keep_answers_out_of_the_cache(monkeypatch):
+    monkeypatch.setattr(hooks, "is_selecting", True)
+
     def request(params: Any, session: Any = None) -> Any:
         return SimpleNamespace(
             sampling_params=SimpleNamespace(custom_params=params), session=session, origin_input_ids=[1] * 10
@@ -260,8 +263,15 @@ def test_hooks_read_wishes_and_keep_answers_out_of_the_cache():
     assert kept == [10, 30, 30] and prompt_alone(lambda cache, req, up_to: up_to, None, asking, up_to=4) == 4
 
 
-@pytest.mark.parametrize(("params", "kept"), [(None, 20), ({"reprise_pages": 1}, 20), ({"reprise_pages": 0.25}, 12)])
-def test_of_a_sparse_answer_the_cache_keeps_the_prompt(core, params, kept):
+@pytest.mark.parametrize(
+    ("params", "is_selecting", "kept"),
+    [
+        (None, True, 20), ({"reprise_pages": 1}, True, 20), ({"reprise_pages": 0.25}, True, 12),
+        ({"reprise_pages": 0.25}, False, 20),
+    ],
+)  # fmt: skip
+def test_of_a_sparse_answer_the_cache_keeps_the_prompt(core, monkeypatch, params, is_selecting, kept):
+    monkeypatch.setattr(hooks, "is_selecting", is_selecting)
     scheduled = ScheduledCache(create_unified_radix_cache(build_context(core), cache_class=UnifiedRadixCache))
     free, prompt, answer = scheduled.free_tokens, list(range(12)), list(range(100, 109))
     running = scheduled.start("r-1", prompt)

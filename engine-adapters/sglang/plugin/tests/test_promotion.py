@@ -16,6 +16,7 @@ from sglang.srt.mem_cache.base_prefix_cache import EvictParams
 from sglang.srt.mem_cache.radix_cache import RadixKey
 
 from reprise_sglang.create_cache import create_cache
+from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
 from reprise_sglang.hotness.promotion import Limits, plan_promotions
 from reprise_sglang.hotness.settings import HotnessSettingError
 from reprise_sglang.reporting.cache_reporter import CacheReporter
@@ -60,6 +61,17 @@ def demote_hot_task(served: HostedCache) -> torch.Tensor:
     assert served.cached_length(prompt(1, 0)) == 0
     pool.k_buffer[0].zero_()
     return kept
+
+
+@pytest.mark.parametrize("name", ["_promote", "_free_tokens", "_is_admitted"])
+def test_a_fault_is_not_the_engines(build, monkeypatch, name):
+    served = build(**ON)
+    monkeypatch.setattr(HotRadixCache, name, lambda *arguments: 1 / 0)
+    demote_hot_task(served)
+    served.serve("next", prompt(2, 0))
+    served.cache.check_hicache_events()
+    served.serve("hot", prompt(1, 9))
+    assert served.cached_length(prompt(1, 9)) == 20
 
 
 def test_what_is_hot_on_the_host_comes_up_after_a_prefill(build):

@@ -43,8 +43,11 @@ class RepriseConnector(SchedulerSide, WorkerSide, SupportsHMA):
     def get_kv_connector_stats(self) -> "KVConnectorStats | None":
         if self.role is KVConnectorRole.SCHEDULER:
             return self._take_stats()
-        counts = worker.take_counts() if (worker := page_worker(self._vllm_config)) is not None else None
-        return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
+        worker = page_worker(self._vllm_config)
+        # vLLM adds up what ranks count, and every rank counts the same
+        if worker is None or self._vllm_config.parallel_config.rank > 0 or not (counts := worker.take_counts()):
+            return None
+        return ReuseStats({"/".join(name): count for name, count in counts.items()})
 
     @classmethod
     def build_kv_connector_stats(cls, data: dict[str, Any] | None = None) -> "KVConnectorStats | None":

@@ -55,6 +55,8 @@ class SchedulerSide(KVConnectorBase_V1):
         warn_of_unknown(extra, logger)
         self._reporting: CacheWatcher | None = None
         self._on_scheduler: ReuseScheduler | None = None
+        self._offered: dict[str, float | bool] | None = None
+        """what the proxy was told last of reuse"""
         self._wants_hotness = wants_hotness(extra)
         self._eviction: HotEviction | None = None
         self._counts: Counter[str] = Counter()
@@ -129,6 +131,7 @@ class SchedulerSide(KVConnectorBase_V1):
         # called after a step's output has been processed, which evicts blocks whose load failed
         if self._on_scheduler is not None:
             self._on_scheduler.answered()
+            self._tell_offer(self._on_scheduler)
         if self._reporting is not None:
             self._reporting.end_step()
         return ()
@@ -168,9 +171,12 @@ class SchedulerSide(KVConnectorBase_V1):
         reuse = self._on_scheduler
         if reuse is None or report is None:
             return
-        before = reuse.offer
         reuse.heard(report)
-        if reuse.offer != before and self._reporting is not None:
+        self._tell_offer(reuse)
+
+    def _tell_offer(self, reuse: "ReuseScheduler") -> None:
+        if reuse.offer != self._offered and self._reporting is not None:
+            self._offered = reuse.offer
             self._reporting.describe({"reuse": reuse.offer})
 
     def _end(self, request: "Request") -> dict[str, Any] | None:

@@ -19,7 +19,8 @@ from lab_kernels.bench.measure import Row, Timer, first_line, measure_ceilings, 
 from lab_kernels.bench.other_cases import copy_cases, fill_cases, page_cases, rope_cases, score_cases, select_cases
 from lab_kernels.bench.report import HEADING, render
 from lab_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
-from reprise_kernels.launch.launch_configs import TABLE, read_table
+from lab_kernels.launch.launch_table import read_table
+from reprise_kernels.launch.launch_configs import TABLE
 
 ALL_CASES = (
     prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,

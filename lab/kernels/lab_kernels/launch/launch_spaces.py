@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 
-from reprise_kernels.launch import launch_configs
-from reprise_kernels.launch.launch_configs import Config
+from triton import knobs
+
+from lab_kernels.launch.launch_table import read_table
+from reprise_kernels.launch.launch_configs import TABLE, TRIED, Config
 
 MOST = 6
 # the operations of `reprise_kernels`, which have a table; the others are only here
-RELEASED = frozenset(launch_configs.read_table(launch_configs.TABLE).configs)
+RELEASED = frozenset(read_table(TABLE).configs)
 
 
 def launch_config(operation: str, interpreted: Config) -> Config:
     """As for the released operations; those here have no table, and are launched with the first of their space."""
-    return launch_configs.launch_config(operation, interpreted, SPACES[operation][0])
+    return TRIED.get(operation) or (interpreted if knobs.runtime.interpret else SPACES[operation][0])
 
 
 def first_with(operation: str, name: str) -> Config:

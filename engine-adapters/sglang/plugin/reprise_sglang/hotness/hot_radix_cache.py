@@ -1,7 +1,8 @@
 """SGLang's prefix cache with HotPrefix: counts uses, and keeps cold victims out of the host."""
 
 import hashlib
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
@@ -13,6 +14,8 @@ from reprise_sglang.hotness.settings import HotnessSettings
 from reprise_sglang.reporting.cache_reporter import ROOT, Promoted
 from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
+logger = logging.getLogger(__name__)
+
 
 class HotRadixCache(ReportingRadixCache):
     """
@@ -23,6 +26,7 @@ class HotRadixCache(ReportingRadixCache):
     """
 
     settings = HotnessSettings()
+    _has_ended = False
     _has_prefilled = False
     _promotion_slot = -1
     """index in SGLang's layer counters that tracks the copies of the last promotion"""
@@ -44,7 +48,7 @@ class HotRadixCache(ReportingRadixCache):
         result = super().checkpoint(req, *arguments, **named)
         # between chunks of its prompt, a request is not at the end of its prompt yet
         if req.output_ids and isinstance(req.last_node, int):
-            self._use(req)
+            self._or_end(self._use, req)
         return result
 
     def on_release(self, req: Any, *arguments: Any, **named: Any) -> Any:
@@ -58,7 +62,7 @@ class HotRadixCache(ReportingRadixCache):
         self._promoted = frozenset(node for node in self._promoted if node in self.ongoing_load_back)
         if self._has_prefilled and self.settings.promotion_tokens > 0 and self._is_link_idle():
             self._has_prefilled = False
-            self._promote()
+            self._or_end(self._promote)
 
     def ready_to_load_host_cache(self) -> int:
         """
@@ -76,9 +80,19 @@ class HotRadixCache(ReportingRadixCache):
 
     def _execute_and_commit_kv_backup(self, action: Any, write_back: bool = False) -> int:
         # if a node cannot be written, SGLang drops it and its descendants on the host
-        if write_back and not self._is_admitted(action.node_ids[-1]):
+        if write_back and self._or_end(self._is_admitted, action.node_ids[-1]) is False:
             return 0
         return super()._execute_and_commit_kv_backup(action, write_back)
+
+    def _or_end(self, do: Callable[..., Any], *arguments: Any) -> Any:
+        """Runs our code inside the engine. After a fault nothing more is counted, promoted or refused: returns None."""
+        if not self._has_ended:
+            try:
+                return do(*arguments)
+            except Exception:
+                self._has_ended = True
+                logger.exception("reprise: what is asked for is not counted any more; nodes go by what is known")
+        return None
 
     def _use(self, req: Any) -> None:
         seen = getattr(req, "reprise_used", None)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from sglang.srt.layers.attention.torch_native_backend import TorchNativeAttnBackend
 
+from reprise_sglang.pages import hooks
 from reprise_sglang.pages.selection import PageSelection, PageStep
 from reprise_sglang.pages.settings import PageSettings
 
@@ -36,6 +37,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
             return
         keys = [self.token_to_kv_pool.get_key_buffer(layer) for layer in range(self._layers)]
         self.selection = PageSelection(settings, keys, self.req_to_token_pool.req_to_token.shape[1])
+        hooks.is_selecting = True
         logger.info("reprise: selecting pages by %s", settings.selector)
 
     def init_forward_metadata(self, forward_batch: Any) -> None:

@@ -8,6 +8,9 @@ from reprise_settings.page_settings import MALFORMED, asked_ratio
 BATCH = "sglang.srt.model_executor.forward_batch_info.ForwardBatch.init_new"
 CACHE = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.checkpoint"
 
+is_selecting = False
+"""whether a backend of this process has begun to select pages: without one, nothing that is written is approximate"""
+
 
 class NamedRequests(list[str]):
     """
@@ -32,15 +35,15 @@ def register_hooks() -> None:
 def with_ratios(original: Callable[..., Any], cls: type, batch: Any, *arguments: Any, **named: Any) -> Any:
     """Attaches the ratios of a batch's requests to its `ForwardBatch`."""
     made = original(cls, batch, *arguments, **named)
-    ratios = [ratio_of(request) for request in batch.reqs]
-    if made.rids is not None and len(made.rids) == len(ratios):
+    ratios = [ratio_of(request) for request in batch.reqs] if is_selecting else ()
+    if ratios and made.rids is not None and len(made.rids) == len(ratios):
         made.rids = NamedRequests(made.rids, ratios)
     return made
 
 
 def prompt_alone(original: Callable[..., Any], cache: Any, req: Any, *, up_to: int, **named: Any) -> Any:
     """Caches only the prompt, computed with full attention: KV written under selection is approximate."""
-    if ratio_of(req) is not None:
+    if is_selecting and ratio_of(req) is not None:
         up_to = min(up_to, len(req.origin_input_ids))
     return original(cache, req, up_to=up_to, **named)
 

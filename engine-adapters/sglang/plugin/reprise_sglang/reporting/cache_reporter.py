@@ -64,7 +64,7 @@ class CacheReporter:
         self._facts: list[Anchored | Evicted | Promoted | Refound] = []
 
     def tell(self, fact: Anchored | Evicted | Promoted | Refound) -> None:
-        """Passes a fact on with the next flush: every report wakes the sender's thread."""
+        """Passes a fact on with the next flush."""
         self._facts.append(fact)
 
     def flush(self) -> None:

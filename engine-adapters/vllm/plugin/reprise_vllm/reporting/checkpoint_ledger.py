@@ -21,7 +21,7 @@ class CheckpointLedger(PrefixLedger):
 
     def __init__(self, group: WatchedGroup) -> None:
         """Its blocks are those of the hashes, which may be smaller than full attention's."""
-        super().__init__()
+        super().__init__(group.block_size // group.hash_block_size)
         self._group = group
         # by side: the hashes at which held blocks end
         self._held: list[set[bytes]] = [set() for _ in group.sides]

@@ -33,7 +33,9 @@ class PrefixLedger:
     recorded with them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, step: int = 1) -> None:
+        """step: how many hashes a block has, the last of which names it"""
+        self._step = step
         self._root = Node()
         self._nodes: dict[bytes, Node] = {}
         self._places: dict[str, Node] = {}
@@ -82,10 +84,10 @@ class PrefixLedger:
                 one = below.pop()
                 seen.add(one)
                 if one.requests:
-                    self._move(one, node.parent, moved)
+                    self._move(one, self._block_before(node), moved)
                 below += one.children or ()
         for node in lost:
-            node.parent.children.discard(node)
+            self._detach(node)
         return moved
 
     def forget(self, request_id: str) -> None:
@@ -99,6 +101,19 @@ class PrefixLedger:
         self._root = Node()
         self._nodes.clear()
         self._places.clear()
+
+    def _block_before(self, node: Node) -> Node:
+        node = node.parent
+        while node.depth % self._step:
+            node = node.parent
+        return node
+
+    def _detach(self, node: Node) -> None:
+        """Takes a lost block out of the tree, with the hashes within it that no other block begins with."""
+        node.parent.children.discard(node)
+        while (node := node.parent).depth % self._step and not node.children:
+            self._nodes.pop(node.block_hash, None)
+            node.parent.children.discard(node)
 
     def _move(self, node: Node, target: Node, moved: dict[str, int]) -> None:
         """Moves the requests at `node` up to `target`."""

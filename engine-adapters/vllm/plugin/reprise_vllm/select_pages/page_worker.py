@@ -57,13 +57,12 @@ _workers: dict[str, PageWorker] = {}
 
 def page_worker(config: "VllmConfig") -> PageWorker | None:
     """Returns this engine's worker, creating it on first use; None if no page selection is configured."""
-    settings = settings_of(config)
-    if settings is None:
-        return None
-    if config.instance_id not in _workers:
+    worker = _workers.get(config.instance_id)
+    # asked in every step: settings may be in a file
+    if worker is None and (settings := settings_of(config)) is not None:
         rows = SparseRows(settings.requests, config.scheduler_config.max_num_seqs)
-        _workers[config.instance_id] = PageWorker(settings, rows)
-    return _workers[config.instance_id]
+        worker = _workers[config.instance_id] = PageWorker(settings, rows)
+    return worker
 
 
 def forget_worker(config: "VllmConfig") -> None:

@@ -1,5 +1,7 @@
 """The logits processor through which both of vLLM's model runners report which request is in which row."""
 
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -7,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from reprise_settings.page_settings import MALFORMED, asked_ratio
+from reprise_vllm.engine.contained import contained
 from reprise_vllm.select_pages.page_worker import page_worker
 from reprise_vllm.usage.figures import NAMED
 
@@ -52,6 +55,7 @@ class PageProcessor(*_kinds()):
         # vLLM skips argmax-invariant processors for greedy requests
         return self._worker is None or not self._worker.settings.backtracks
 
+    @contained("following the batch")
     def update_state(self, batch_update: "BatchUpdate | None") -> None:
         if batch_update is not None and self._worker is not None:
             self._worker.rows.follow(batch_update, lambda row, params, *_: self._add(row, params))
@@ -62,16 +66,25 @@ class PageProcessor(*_kinds()):
         return not self.is_argmax_invariant()
 
     def apply(self, logits: torch.Tensor, ctx: Any = None) -> torch.Tensor:
-        worker = self._worker
-        if worker is None or worker.uncertain is None:
-            return logits
-        holders = range(len(logits)) if ctx is None else ctx.idx_mapping_np
-        row, slots = worker.rows.sampling(holders)
-        if len(row):
-            device = logits.device
-            worker.uncertain.follow(logits[torch.from_numpy(row).to(device)], torch.from_numpy(slots).to(device))
+        if self._worker is not None and self._worker.uncertain is not None:
+            self._follow(logits, range(len(logits)) if ctx is None else ctx.idx_mapping_np)
         return logits
 
+    def give_up(self, _: str) -> None:
+        """Ends selection after a fault."""
+        worker = self._worker
+        worker.uncertain = None
+        if worker.selection is not None and worker.selection.refusal is None:
+            worker.selection.give_up("fault", sys.exc_info()[1])
+
+    @contained("judging uncertainty")
+    def _follow(self, logits: torch.Tensor, holders: Sequence[int]) -> None:
+        row, slots = self._worker.rows.sampling(holders)
+        if len(row):
+            row, slots = (torch.from_numpy(one).to(logits.device) for one in (row, slots))
+            self._worker.uncertain.follow(logits[row], slots)
+
+    @contained("adding a request")
     def _add(self, holder: int, params: "SamplingParams | None") -> None:
         worker = self._worker
         ratio = asked_ratio(params.extra_args if params else None, worker.settings.min_ratio)

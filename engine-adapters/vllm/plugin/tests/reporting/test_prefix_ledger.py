@@ -1,5 +1,6 @@
 """Tests the ledger against the simplest model of it: each request's blocks, cut at the first lost one."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,16 +23,25 @@ def _hashes(chain: Chain) -> list[bytes]:
     return [bytes(chain[: i + 1]) for i in range(len(chain))]
 
 
+def _in_halves(chain: Chain) -> list[bytes]:
+    """The hashes of each block and of its first half, which two of three blocks have in common."""
+    halves = [bytes(chain[:i]) + b"half" + bytes([last // 2]) for i, last in enumerate(chain)]
+    return [one for both in zip(halves, _hashes(chain), strict=True) for one in both]
+
+
+@pytest.mark.parametrize(("step", "nodes_of"), [(1, _hashes), (2, _in_halves)], ids=["blocks", "halves of blocks"])
 @settings(max_examples=400)
-@given(_operations)
-def test_every_request_has_what_is_in_front_of_its_first_lost_block(operations: list[tuple]) -> None:
-    ledger = PrefixLedger()
+@given(operations=_operations)
+def test_every_request_has_what_is_in_front_of_its_first_lost_block(operations: list[tuple], step, nodes_of) -> None:
+    ledger = PrefixLedger(step)
     lengths: dict[str, int] = {}
+    stored: set[bytes] = set()
     model: dict[str, list[bytes]] = {}
     for name, *arguments in operations:
         if name == "store":
             request_id, chain = arguments
-            ledger.store(request_id, _hashes(chain))
+            ledger.store(request_id, nodes_of(chain))
+            stored.update(_hashes(chain))
             model[request_id] = _hashes(chain)
             lengths[request_id] = len(chain)
         elif name == "forget":
@@ -45,10 +55,12 @@ def test_every_request_has_what_is_in_front_of_its_first_lost_block(operations: 
                 kept = next((i for i, block_hash in enumerate(hashes) if block_hash in lost), len(hashes))
                 assert (kept < len(hashes)) == (request_id in moved)
                 model[request_id] = hashes[:kept]
-            lengths |= moved
+            lengths |= {request_id: nodes // step for request_id, nodes in moved.items()}
         assert {name: length for name, length in lengths.items() if length} == {
             name: len(hashes) for name, hashes in model.items() if hashes
         }
+    ledger.lose(stored)
+    assert ledger.blocks == 0
 
 
 def test_blocks_that_nobody_holds_any_more_leave_nothing_behind() -> None:

@@ -66,6 +66,16 @@ def test_what_leaves_the_pages_is_found_in_host_memory(engine):
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
 
 
+@pytest.mark.parametrize("method", ["vacate", "vacate_all"])
+def test_a_fault_in_following_the_pages_ends_reuse_and_nothing_else(engine, monkeypatch, method):
+    engine.ask([FIRST])
+    monkeypatch.setattr(engine.reuse._catalogue, method, lambda *block: 1 / 0)
+    flood(engine, 50_000, PAGES)
+    assert engine.llm.reset_prefix_cache()
+    assert engine.reuse.refusal == "a fault in following the pages"
+    engine.reuse.refusal = None
+
+
 def test_what_has_no_room_in_host_memory_is_forgotten(engine):
     engine.ask([FIRST])
     for seed in (20_000, 30_000, 40_000):

@@ -324,6 +324,53 @@ def test_a_fault_in_claiming_ends_reuse_and_nothing_else(engine, monkeypatch):
     engine.reuse.refusal = None
 
 
+def test_a_fault_of_the_schedulers_side_is_counted_said_once_and_told_to_the_proxy(engine, monkeypatch, caplog):
+    def told() -> list[Any]:
+        return [body["reuse"] for kind, body in engine.receiver.posts if kind == "snapshot" and "reuse" in body]
+
+    engine.ask([FIRST])
+    engine.receiver.wait_until(lambda: told()[-1:] == [engine.side.offer])
+    monkeypatch.setattr(engine.reuse, "_share", lambda: 1 / 0)
+    engine.counts()
+    with listening(caplog):
+        engine.ask([OTHER], {"reuse": 0}, tokens=8)
+    assert engine.counts()["faults", "storing"] > 1
+    assert [one.getMessage().split(": ")[1] for one in caplog.records if one.exc_info] == [
+        "nothing is reused any more because of a fault in storing"
+    ]
+    engine.receiver.wait_until(lambda: told()[-1] is None)
+
+
+def fail(*_: Any) -> Any:
+    raise RuntimeError("as if something were wrong")
+
+
+def fail_to_note_a_load(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.reuse._catalogue, "use", fail)
+
+
+def fail_to_queue_writes(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.worker.tiers, "write", fail)
+
+
+def fail_to_forget(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.reuse._catalogue, "clear", fail)
+
+
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [(fail_to_note_a_load, "allocating"), (fail_to_queue_writes, "storing"), (fail_to_forget, "resetting")],
+)
+def test_whatever_fails_the_engine_answers(engine, monkeypatch, fault, what):
+    engine.ask([FIRST])
+    expected = full_attention(engine, OTHER)
+    engine.counts()
+    fault(engine, monkeypatch)
+    assert said(engine.ask([OTHER], {"reuse": 1.0})[0]) == said(expected)
+    assert engine.llm.reset_prefix_cache(reset_connector=True)
+    assert engine.counts()["faults", what] > 0
+
+
 def test_a_fault_in_storing_loses_no_load_that_was_promised(engine, monkeypatch):
     engine.ask([FIRST])
     expected = full_attention(engine, OTHER)

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pages_engine import BLOCK, PagesEngine, prompt
 from reuse_model import make_model
+from vllm.distributed.kv_transfer import get_kv_transfer_group
 
 from reprise_vllm.select_pages.page_scheduler import PageScheduler
 from reprise_vllm.select_pages.settings import PageSettings
@@ -160,6 +161,17 @@ def test_a_batch_is_told_request_by_request(engine):
         least = max(ratio * one["all_pages"], 4 * len(steps))
         assert least - len(steps) <= one["listed_pages"] <= least + 2 * len(steps)
     assert not engine.core.scheduler.connector._pages._figures
+
+
+def test_what_every_rank_counts_is_told_by_the_first_one(engine, monkeypatch):
+    connector = get_kv_transfer_group()
+    connector.get_kv_connector_stats()
+    told = []
+    for rank in (1, 0):
+        monkeypatch.setattr(connector._vllm_config.parallel_config, "rank", rank)
+        engine.worker.rows.counts["pages_requests", "sparse"] += 1
+        told.append(connector.get_kv_connector_stats())
+    assert told[0] is None and told[1].data == {"pages_requests/sparse": 2}
 
 
 def test_dense_steps_of_a_request_count_as_read(engine):

@@ -1,5 +1,6 @@
 """Page selection with other settings of a real engine: off, by uncertainty, for the whole model, and with reuse."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,22 @@ def test_pages_are_chosen_anew_behind_pages_of_uncertain_tokens_alone(model, mos
         counts, details = engine.counts(), output.num_cached_tokens.details
         assert counts["pages_choices", "made"] == details["page_choices"] == choices
         assert counts["pages_choices", "backtracks"] == details["page_backtracks"] == choices - 1
+
+
+def test_thresholds_are_read_at_the_start_alone_and_a_fault_in_judging_by_them_ends_selection(
+    model, tmp_path, monkeypatch
+):
+    thresholds = tmp_path / "thresholds.json"
+    thresholds.write_text(json.dumps({"max_entropy": 0.0, "max_varentropy": 0.0}))
+    with running(model, {"every": 0, "thresholds": str(thresholds)}) as engine:
+        thresholds.unlink()
+        answer = said(engine.ask([PROMPT], 0.25)[0])
+        assert engine.selection.refusal is None and engine.counts()["pages_choices", "made"] > 0
+        monkeypatch.setattr(engine.worker.uncertain, "follow", lambda *given: 1 / 0)
+        assert len(said(engine.ask([PROMPT], 0.25)[0])) == len(answer)
+        assert engine.selection.refusal == "fault" and engine.counts()["pages_refused", "fault"] == 1
+        engine.ask([PROMPT], 0.25)
+        assert engine.counts() == {("pages_stock", "fault"): 1}
 
 
 @pytest.mark.parametrize("selector", ["chess", "quest"])

@@ -1,6 +1,6 @@
 """The scheduler's side of segments that are kept in the engine's own pages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from reprise_reuse.pieces import Move, cache_slots
 from reprise_reuse.segments import Catalogue, Segment
+from reprise_vllm.engine.contained import contained
 from reprise_vllm.reporting.pool_observer import PoolObserver
 
 if TYPE_CHECKING:
@@ -28,12 +29,15 @@ class PageTier:
     Host memory that is small beside the pages gets only segments that a prompt has repeated.
     """
 
-    def __init__(self, catalogue: Catalogue, block_size: int, blocks: int, looks_ahead: int = 0) -> None:
-        """blocks: of all pages; looks_ahead: how many of those that are next are copied before; 0: none"""
+    def __init__(
+        self, catalogue: Catalogue, block_size: int, blocks: int, looks_ahead: int, give_up: Callable[[str], None]
+    ) -> None:
+        """blocks: of all pages; looks_ahead: how many of those that are next are copied before; give_up: ends reuse
+        after a fault."""
         self._catalogue = catalogue
         self._block_size = block_size
         self._takes_all = catalogue.capacity >= _SMALL * blocks * block_size
-        self._looks_ahead = looks_ahead
+        self._looks_ahead, self.give_up = looks_ahead, give_up
         self._pool: BlockPool | None = None
         # blocks handed out since all segments that are next were copied
         self._handed_out = 0
@@ -101,10 +105,12 @@ class PageTier:
     def _is_taken(self, segment: Segment) -> bool:
         return self._takes_all or self._catalogue.is_repeated(segment)
 
+    @contained("following the pages")
     def _block_evicted(self, block: "KVCacheBlock") -> None:
         self._handed_out += 1
         self._leaving += self._catalogue.vacate(block.block_id)
 
+    @contained("following the pages")
     def _reset(self) -> None:
         for segment in [one for one, _ in self._leaving if one.slots is None]:
             self._catalogue.drop(segment)

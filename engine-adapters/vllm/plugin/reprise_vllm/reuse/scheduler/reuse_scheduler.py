@@ -5,6 +5,7 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from reprise_reuse.pieces import GroupBlocks
+from reprise_reuse.prompts.claims import Claim
 from reprise_reuse.requests.prompt_reuse import Limits, PromptReuse
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.contained import contained
@@ -35,7 +36,9 @@ class ReuseScheduler(PromptReuse):
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
         super().__init__(settings, limits, line_ends, logger)
         self._step = ReuseStep()
-        self._pages = PageTier(self._catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead)
+        self._pages = PageTier(
+            self._catalogue, limits.block_size, limits.device_blocks, limits.blocks_ahead, self.give_up
+        )  # fmt: skip
         self._storing.pages = self._pages
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._windows = WindowBlocks()
@@ -57,8 +60,10 @@ class ReuseScheduler(PromptReuse):
 
     def give_up(self, doing: str) -> None:
         """Ends reuse after a fault: existing claims are still filled, but no new ones are made."""
-        self._logger.exception("reprise: nothing is reused any more because of a fault in %s", doing)
-        self.refusal = f"a fault in {doing}"
+        self.counts["faults", doing] += 1
+        if self.refusal is None:
+            self._logger.exception("reprise: nothing is reused any more because of a fault in %s", doing)
+            self.refusal = f"a fault in {doing}"
 
     @contained("watching the block pool")
     def watch(self, pool: "BlockPool") -> None:
@@ -122,21 +127,28 @@ class ReuseScheduler(PromptReuse):
         return claim.end - cached, asked.is_late
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
-        """Blocks were allocated to the request. We must fill `external` tokens of them, so a fault ends the engine."""
+        """Blocks were allocated to the request, of which we must fill `external` tokens."""
         asked = self._asked.get(request.request_id)
         if asked is None:
             return
         claim, asked.claim, asked.found = asked.claim, None, None
-        if claim is not None and not external:
+        if claim is not None and external:
+            # a fault here ends the engine, which would take what is in these blocks for the prompt's
+            self._step.loads.append(asked.load(claim, blocks.get_block_ids()))
+        self._note_load(asked, claim, external > 0)
+
+    @contained("allocating")
+    def _note_load(self, asked: Asked, claim: Claim | None, is_loaded: bool) -> None:
+        if claim is not None and not is_loaded:
             # another connector, asked first, has loaded something
             asked.give_back(claim)
             claim = None
         if claim is not None:
-            self._step.loads.append(asked.load(claim, blocks.get_block_ids()))
             self._seconds_claimed += 0 if asked.is_late else claim.seconds.load
             self.observations.predicted(claim.seconds)
             self._catalogue.use(one.segment for one in claim.found)
-        if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
+        is_reused = claim is not None or asked.earlier is not None
+        if is_reused and not asked.is_counted and asked.request.num_preemptions == 0:
             asked.note_tokens(claim)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
@@ -222,6 +234,7 @@ class ReuseScheduler(PromptReuse):
                 asked.is_given_up = self._limits.has_windows
                 self._step.aborted.append(request_id)
 
+    @contained("resetting")
     def reset(self) -> None:
         super().reset()
         self._continuations.clear()

@@ -149,7 +149,8 @@ class ReuseWorker(Worker):
                 self.stored.save(save)
         for check in step.checks:
             report_check(self, check, self._faults)
-        self.tiers.write(step)
+        with self._or_lose(()):
+            self.tiers.write(step)
         with self._or_lose(step.copies):
             self._moving.copy(step.copies)
 
