@@ -1,5 +1,6 @@
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import { UnreachableError } from '../common/errors.ts'
 import { RepeatedQuestions } from './repeated-questions.ts'
 
 /** A replica to be checked. */
@@ -57,11 +58,14 @@ export class HealthChecks<T extends HealthTarget> {
     // `AbortSignal.any` would leave a reference at the long-lived signal with each check
     const stop = (): void => late.abort()
     this.#closing.signal.addEventListener('abort', stop)
-    const answer = await askEngine(target.engine, { path: '/health' }, late.signal)
+    let isOurs = false
+    const answer = await askEngine(target.engine, { path: '/health' }, late.signal, (error) => {
+      isOurs = new UnreachableError(target.engine, error, false).isOurs
+    })
     this.#closing.signal.removeEventListener('abort', stop)
     clearTimeout(timer)
     // an engine without this path (404), or with a protected one (401), is alive too
-    if (!this.#closing.signal.aborted) target.health.note(answer !== undefined && answer.status < 500)
+    if (!this.#closing.signal.aborted && !isOurs) target.health.note(answer !== undefined && answer.status < 500)
   }
 }
 
