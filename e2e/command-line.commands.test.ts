@@ -184,7 +184,7 @@ test
   ])('a file that fails while it is read ends with 1 and one line: %j', (args) => {
   const { status, stderr } = runReprise(args)
   expect(status).toBe(1)
-  expect(stderr).toMatch(/(^|\n)error: EIO: [^\n]*\n$/)
+  expect(stderr).toMatch(/(^|\n)error: \/proc\/self\/mem cannot be read: EIO: [^\n]*\n$/)
   expect(stderr).not.toContain('    at ')
 })
 
@@ -197,6 +197,7 @@ test('chunks that cannot be unpacked, or read while they are, end with 1 and one
   for (const file of existsSync('/proc/self/mem') ? [damaged, failing] : [damaged]) {
     const { status, stderr } = runReprise(['chunks', 'add', file])
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^error: [^\n]+\n$/) })
+    expect(stderr).toContain(`${file} cannot be read: `)
   }
 })
 
