@@ -153,7 +153,8 @@ test('a key is read from the standard input, and only its hash is printed', () =
   const { status, stdout } = runReprise(['hash-key', '--tenant', 'acme'], { input: 'sk-secret\n' })
   expect(status).toBe(0)
   expect(stdout).toBe(`- { tenant: "acme", sha256: "${createHash('sha256').update('sk-secret').digest('hex')}" }\n`)
-  for (const input of ['', ' \n', 'two keys\n']) {
+  // headers are read as Latin-1: a key beyond ASCII would match none
+  for (const input of ['', ' \n', 'two keys\n', 'schlüssel\n']) {
     const refused = runReprise(['hash-key'], { input })
     expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) })
   }
