@@ -91,17 +91,15 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
 async function* readInput(file: string): AsyncGenerator<GivenChunk> {
   if (file === '-') return yield* readJsonLines(process.stdin, 'stdin')
   const isFolder = stat(file)
-  if (!isFolder) return yield* readNamed(file, file)
-  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()
-  for (const name of names)
-    if (!stat(join(file, name))) yield* readNamed(join(file, name), relative('', join(file, name)))
-}
-
-async function* readNamed(path: string, name: string): AsyncGenerator<GivenChunk> {
-  try {
-    yield* readFile(path, name)
-  } catch (error) {
-    throw ofFile(name, error)
+  const names = isFolder ? readdirSync(file, { recursive: true, encoding: 'utf8' }).sort() : []
+  for (const path of isFolder ? names.map((name) => join(file, name)) : [file]) {
+    if (isFolder && stat(path)) continue
+    const name = isFolder ? relative('', path) : path
+    try {
+      yield* readFile(path, name)
+    } catch (error) {
+      throw ofFile(name, error)
+    }
   }
 }
 
