@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -103,17 +103,42 @@ test('check-config finds the same faults, and starts nothing', () => {
   expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: `${file} can be used.\n` })
 })
 
-test.skipIf(!hasOpenssl)('check-config warns of a certificate that has expired (needs openssl)', () => {
-  const authority = makeAuthority(folder, 'authority')
-  for (const [name, days, told] of [
-    ['expired', -1, /^warning: tls\.cert: .*expired\.pem has expired \(.* GMT\)\n.* can be used\.\n$/],
-    ['valid', 1, /^.* can be used\.\n$/],
-  ] as const) {
-    const { cert, key } = issue(folder, name, authority, 'DNS:localhost', days)
-    const file = write(`engines: [{ url: "${engine.url}" }]\ntls: { cert: "${cert}", key: "${key}" }`)
-    expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: expect.stringMatching(told) })
-  }
-})
+test.skipIf(!hasOpenssl)(
+  'check-config, serve and doctor warn of certificates that have expired (needs openssl)',
+  async () => {
+    const authority = makeAuthority(folder, 'authority')
+    const [expired, valid] = [-1, 1].map((days) => issue(folder, `for ${days}`, authority, 'DNS:localhost', days))
+    const engineTls = (shown: typeof expired): string =>
+      `engines: [{ url: "https://localhost:1", tls: { cert: "${shown!.cert}", key: "${shown!.key}" } }]\n`
+    const listener = `tls: { cert: "${folder}/shown.pem", key: "${folder}/shown.key" }`
+    const show = (one: typeof expired): void => {
+      copyFileSync(one!.cert, join(folder, 'shown.pem'))
+      copyFileSync(one!.key, join(folder, 'shown.key'))
+    }
+    show(expired)
+    const file = write(engineTls(expired) + listener)
+    const told = [
+      /tls\.cert: .*shown\.pem has expired \(.* GMT\)/,
+      /engines\[0\]\.tls\.cert: .* has expired \(.* GMT\)/,
+    ]
+    const { status, stderr } = runReprise(['check-config', file])
+    const { stdout } = runReprise(['doctor', '--config', file, '--timeout-seconds', '1'])
+    const serving = await reprises.start(['serve', '--config', file])
+    for (const one of told) {
+      expect(stderr).toMatch(one)
+      expect(stdout.replace(/\s+/g, ' ')).toMatch(one)
+      await vi.waitFor(() => expect(serving.stderr()).toMatch(one))
+    }
+    expect(status).toBe(0)
+    show(valid)
+    expect(runReprise(['check-config', write(engineTls(valid) + listener)]).stderr).toBe(`${file} can be used.\n`)
+    await vi.waitFor(() => expect(serving.stderr()).toContain('certificates reloaded'), 10_000)
+    const warnings = (): number => serving.stderr().match(/has expired/g)!.length
+    const before = warnings()
+    show(expired)
+    await vi.waitFor(() => expect(warnings()).toBe(before + 1), 10_000)
+  },
+)
 
 test('every missing file has a line, from serve and check-config alike', () => {
   const file = write(`engines:

@@ -17,11 +17,12 @@ interface EngineText {
 /** More than the tokens of any prompt need, or an engine's description of itself. */
 const longestAnswer = 64 * 1024 * 1024
 
-/** Asks an engine something; undefined if no complete answer arrives before the signal aborts. Never rejects. */
+/** Asks an engine something; undefined if no complete answer arrives before the signal aborts: `onError` is told why. Never rejects. */
 export function askEngine(
   engine: Pick<EngineClient, 'send'>,
   question: EngineQuestion,
   signal: AbortSignal,
+  onError: (error: Error) => void = () => {},
 ): Promise<EngineText | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -51,7 +52,10 @@ export function askEngine(
         else chunks.push(chunk)
       },
       onResponseEnd: () => end({ status, text: Buffer.concat(chunks).toString() }),
-      onResponseError: () => end(undefined),
+      onResponseError: (_controller, error) => {
+        onError(error)
+        end(undefined)
+      },
     })
   })
 }

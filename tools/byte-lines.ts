@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { ConfigError } from '#proxy/common/errors.ts'
+import { ConfigError, ofFile } from '#proxy/common/errors.ts'
 
 /** A line of a file, without its end. */
 interface ByteLine {
@@ -15,7 +15,7 @@ const longestLine = 256 << 20
 
 /**
  * Yields the lines of a file, which is given in pieces; one behind the last end is a line of its own. Throws a
- * `ConfigError` once a line is too long.
+ * `ConfigError` once a line is too long, or a piece cannot be read.
  */
 export function* byteLines(path: string, pieces: Iterable<Buffer>): Generator<ByteLine> {
   let [number, at, length] = [1, 0, 0]
@@ -36,14 +36,18 @@ export function* byteLines(path: string, pieces: Iterable<Buffer>): Generator<By
     open = []
     return line
   }
-  for (const piece of pieces) {
-    let from = 0
-    for (let end = piece.indexOf(10); end !== -1; end = piece.indexOf(10, from)) {
-      gather(piece.subarray(from, end))
-      yield close()
-      from = end + 1
+  try {
+    for (const piece of pieces) {
+      let from = 0
+      for (let end = piece.indexOf(10); end !== -1; end = piece.indexOf(10, from)) {
+        gather(piece.subarray(from, end))
+        yield close()
+        from = end + 1
+      }
+      gather(piece.subarray(from))
     }
-    gather(piece.subarray(from))
+  } catch (error) {
+    throw ofFile(path, error)
   }
   if (length > 0) yield close()
 }

@@ -12,6 +12,6 @@ export async function hashKey(tenant: string): Promise<void> {
   if (process.stdin.isTTY) process.stderr.write('Type or paste the key, then Enter and Ctrl-D:\n')
   const key = (await text(process.stdin)).trim()
   if (key === '') throw new ConfigError('There is no key: write it to the standard input.')
-  if (/\s/.test(key)) throw new ConfigError('A key holds no blanks: write one key at a time.')
+  if (/[^!-~]/.test(key)) throw new ConfigError('A key holds ASCII without blanks: write one key at a time.')
   process.stdout.write(`- { tenant: ${JSON.stringify(tenant)}, sha256: "${hashOf(key).toString('hex')}" }\n`)
 }

@@ -86,6 +86,11 @@ export function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'errno' in error
 }
 
+/** Returns a ConfigError with the name of a file for a fault of reading or unpacking it, and any other as it is. */
+export function ofFile(file: string, error: unknown): unknown {
+  return isSystemError(error) ? new ConfigError(`${file} cannot be read: ${error.message}`) : error
+}
+
 /** The engine refused the request. Nothing of its answer was passed on, and it has computed nothing. */
 export class RefusedError extends Error {
   readonly status: number

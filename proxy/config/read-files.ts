@@ -6,7 +6,6 @@ import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { KeyRecord } from '../access/api-keys.ts'
 import { ConfigError } from '../common/errors.ts'
-import type { ListenerTls } from '../http/listener.ts'
 import { type Config, type EngineConfig, type TlsFiles, toConfig } from './config.ts'
 import { type ConfigSource, loadConfig } from './sources/config-source.ts'
 import { readKeyRecords } from './sources/key-store.ts'
@@ -19,7 +18,7 @@ export interface FoundEngine {
 
 /** What is in the certificates and keys that a configuration names, without those for engines. */
 export interface Certificates {
-  readonly listener: ListenerTls | undefined
+  readonly listener: EngineTls | undefined
   readonly redis: EngineTls | undefined
 }
 
@@ -82,28 +81,28 @@ export const noEngine: string =
 /** Reads everything that `reprise serve --config FILE` would start with, but starts nothing. Returns what to warn of. */
 export function checkConfig(source: ConfigSource): string[] {
   const config = toConfig(loadConfig(source).settings)
-  readAll(
+  const [, files] = readAll(
     () => {
       if (config.engines.length === 0) throw new ConfigError(noEngine)
     },
     () => readStartFiles(config),
   )
-  return expiredCertificates(config)
+  return [...findExpired(config, files), ...findExpiredOfEngines(files.engines)]
 }
 
-/** Returns a warning for each certificate that we present and that has expired. */
-function expiredCertificates({ tls, redis, engines }: Config): string[] {
-  const own = [
-    ['tls', tls],
-    ['redis.tls', redis.tls],
-  ] as const
-  const ofEngines = engines.map((engine, i) => [`engines[${i}].tls`, engine.tls] as const)
-  return [...own, ...ofEngines].flatMap(([setting, files]) => {
-    const { validTo } = files?.cert ? new X509Certificate(readSmallFile(setting, files.cert)) : {}
-    return validTo && Date.parse(validTo) < Date.now()
-      ? [`${setting}.cert: ${files!.cert} has expired (${validTo})`]
-      : []
-  })
+/** Returns a warning for each certificate that we present to clients and to Redis and that has expired. */
+export function findExpired({ tls, redis }: Pick<Config, 'tls' | 'redis'>, read: Certificates): string[] {
+  return [...expiryOf('tls', tls.cert, read.listener), ...expiryOf('redis.tls', redis.tls?.cert, read.redis)]
+}
+
+/** Returns a warning for each certificate that we present to engines and that has expired. */
+export function findExpiredOfEngines(engines: readonly FoundEngine[]): string[] {
+  return engines.flatMap(({ engine, tls }, i) => expiryOf(`engines[${i}].tls`, engine.tls?.cert, tls))
+}
+
+function expiryOf(setting: string, file: string | undefined, { cert }: Pick<EngineTls, 'cert'> = {}): string[] {
+  const { validTo } = cert ? new X509Certificate(cert) : {}
+  return validTo && Date.parse(validTo) < Date.now() ? [`${setting}.cert: ${file} has expired (${validTo})`] : []
 }
 
 /** The error of a folder that records cannot be written to. */

@@ -18,7 +18,7 @@ import { clientAddress } from './forwarded-headers.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `ca`, every client must present a certificate signed by it. */
-export type ListenerTls = Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
+type ListenerTls = Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
 
 interface ListenerOptions {
   /** how long a client may take to send its request; answers have no limit */

@@ -12,7 +12,7 @@ class EngineDouble implements EngineClient {
   readonly asked: number[] = []
   readonly noted: boolean[] = []
   readonly health = { note: (isAlive: boolean): void => void this.noted.push(isAlive) }
-  answer: number | 'refuse' | 'hang' = 200
+  answer: number | 'refuse' | 'hang' | 'EMFILE' = 200
   aborted = 0
 
   get engine(): EngineClient {
@@ -26,8 +26,8 @@ class EngineDouble implements EngineClient {
   send(_request: unknown, handler: Handler): void {
     this.asked.push(now)
     const controller = { abort: () => this.aborted++ } as never
-    if (this.answer === 'refuse') {
-      handler.onResponseError?.(controller, new Error('refused'))
+    if (this.answer === 'refuse' || this.answer === 'EMFILE') {
+      handler.onResponseError?.(controller, Object.assign(new Error('not connected'), { code: this.answer }))
       return
     }
     handler.onRequestStart?.(controller, {})
@@ -100,6 +100,15 @@ test('any answer below 500 is a sign of life; errors, refusals and silence are n
   checks.close()
   expect(engine.noted).toEqual([true, true, true, false, false, false, false, true])
   expect(engine.aborted).toBe(1)
+})
+
+test('a check that found no file descriptor left in the proxy tells nothing of the engine', async () => {
+  const engine = new EngineDouble()
+  engine.answer = 'EMFILE'
+  const checks = checksOf(() => [engine], { intervalMilliseconds: 100, timeoutMilliseconds: 20 })
+  await pass(checks, 50)
+  checks.close()
+  expect([engine.asked.length, engine.noted]).toEqual([1, []])
 })
 
 test('a check that is under way when they are closed is broken off and tells nothing', async () => {

@@ -1,5 +1,6 @@
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import { UnreachableError } from '../common/errors.ts'
 import { repeatedly } from './repeated-questions.ts'
 
 /** A replica to be checked. */
@@ -30,9 +31,12 @@ export function checkHealth<T extends HealthTarget>(
 ): (now: number) => void {
   const check = async ({ engine, health }: T, signal: AbortSignal): Promise<void> => {
     if (!isNeeded()) return health.note(true)
-    const answer = await askEngine(engine, { path: '/health' }, signal)
+    let isOurs = false
+    const answer = await askEngine(engine, { path: '/health' }, signal, (error) => {
+      isOurs = new UnreachableError(engine, error, false).isOurs
+    })
     // an engine without this path (404), or with a protected one (401), is alive too
-    if (!closing.aborted) health.note(answer !== undefined && answer.status < 500)
+    if (!closing.aborted && !isOurs) health.note(answer !== undefined && answer.status < 500)
   }
   const askAfter = repeatedly(check, timeoutMilliseconds, closing)
   return (now) => {

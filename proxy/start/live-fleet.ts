@@ -1,7 +1,7 @@
 import { ConfigError, ProxyError } from '../common/errors.ts'
 import { within } from '../common/within.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import { engineFiles, type FoundEngine, readEngineFiles } from '../config/read-files.ts'
+import { engineFiles, type FoundEngine, findExpiredOfEngines, readEngineFiles } from '../config/read-files.ts'
 import { readEngines } from '../config/sources/config-source.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
 import { findEngineWarnings } from '../config/start-warnings.ts'
@@ -116,7 +116,7 @@ export class LiveFleet {
     const configs = engines.map(({ engine }) => engine)
     this.#endWatching()
     this.#endWatching = watchCertificates(engineFiles(configs), () => void this.#follow(readEngineFiles(configs)), log)
-    const warnings = findEngineWarnings({ ...settings(), engines: configs })
+    const warnings = [...findEngineWarnings({ ...settings(), engines: configs }), ...findExpiredOfEngines(engines)]
     for (const warning of warnings) if (!this.#warned.includes(warning)) log.warn(warning)
     this.#warned = warnings
     this.#slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))

@@ -13,6 +13,7 @@ import {
   type Certificates,
   certificateFiles,
   type FoundEngine,
+  findExpired,
   readCertificates,
   readFiles,
   readStartFiles,
@@ -99,11 +100,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
-  const setCertificates = ({ listener, redis: tls }: Certificates): void => {
-    if (listener) data.setTls(listener)
+  const warnOfExpired = (read: Certificates): void => findExpired(config, read).forEach((one) => void log.warn(one))
+  const setCertificates = (read: Certificates): void => {
+    if (read.listener) data.setTls(read.listener)
     const { url } = settings().redis
-    if (url !== undefined) redis?.connection.renew(readRedisUrl(url), tls)
+    if (url !== undefined) redis?.connection.renew(readRedisUrl(url), read.redis)
+    warnOfExpired(read)
   }
+  warnOfExpired(tls)
   const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
   const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })

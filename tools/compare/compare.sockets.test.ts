@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CompareFixture } from './compare.fixture.ts'
@@ -51,11 +51,16 @@ describe('answers are found again', () => {
     expect(engine.chats).toHaveLength(sent)
   })
 
-  test('a file that cannot be read or written is named', async () => {
+  test.each([
+    ['', /^cannot write .*: it is a folder/],
+    ['trace/queries.jsonl', /^cannot write .*: the trace is read from it/],
+    ['link', /^cannot write .*--results/],
+  ])('a file that cannot be read or written is named, before anything is sent: %j', async (name, said) => {
     const engine = await fixture.startEngine()
-    await expect(fixture.compare(fixture.writeTrace(1), engine, { results: fixture.folder })).rejects.toThrow(
-      `${fixture.folder} (EISDIR`,
-    )
+    symlinkSync('/dev/full', join(fixture.folder, 'link'))
+    const results = join(fixture.folder, name)
+    await expect(fixture.compare(fixture.writeTrace(1), engine, { results })).rejects.toThrow(said)
+    expect(engine.chats).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import type { PassName } from './passes.ts'
@@ -29,7 +29,9 @@ export class ResultsFile {
     this.file = file
     this.#digests = digests
     const head = JSON.stringify({ setting })
-    const text = this.#try('read', () => (existsSync(file) ? readFileSync(file, 'utf8') : ''))
+    // a device may have no end
+    const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile()
+    const text = this.#try('read', () => (isPlain ? readFileSync(file, 'utf8') : ''))
     if (head.startsWith(text.trim())) {
       this.#try('write', () => writeFileSync(file, `${head}\n`, { mode: 0o600 }))
       return

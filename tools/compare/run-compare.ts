@@ -24,7 +24,10 @@ export interface CompareOptions extends Omit<PassSettings, 'model' | 'run'> {
 /** Sends a trace in all requested ways, compares the results, and writes the requested files. */
 export async function runCompare(path: string, options: CompareOptions): Promise<Comparison> {
   const { engine, maxTokens, topK, limit, report } = options
-  checkOutputs(report === undefined ? [] : [report], path)
+  checkOutputs(
+    [report, options.results].filter((file) => file !== undefined),
+    path,
+  )
   const trace = await readTrace(path)
   const chats = trace.requests.filter(isChat)
   if (chats.length === 0) {

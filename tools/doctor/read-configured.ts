@@ -1,6 +1,6 @@
 import { ConfigError } from '#proxy/common/errors.ts'
 import { type EngineConfig, toConfig } from '#proxy/config/config.ts'
-import { noEngine, readFiles } from '#proxy/config/read-files.ts'
+import { findExpired, findExpiredOfEngines, noEngine, readFiles } from '#proxy/config/read-files.ts'
 import { loadConfig } from '#proxy/config/sources/config-source.ts'
 import { findEngineWarnings, findWarnings } from '#proxy/config/start-warnings.ts'
 import { resolveEngine } from '#proxy/replicas/discovery/resolve-engine.ts'
@@ -19,7 +19,12 @@ export async function readConfigured(
   const config = toConfig(loadConfig({ file, environment: process.env }).settings)
   if (config.engines.length === 0) throw new ConfigError(noEngine)
   const files = readFiles(config)
-  const startWarnings = [...findWarnings(config), ...findEngineWarnings(config)]
+  const startWarnings = [
+    ...findWarnings(config),
+    ...findEngineWarnings(config),
+    ...findExpired(config, files),
+    ...findExpiredOfEngines(files.engines),
+  ]
   const engines = await Promise.all(
     files.engines.map(async (found) =>
       found.engine.discover ? toEngines(found, await resolve(found.engine)) : [found],

@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
 import type { GivenChunk, PutReport } from '../../chunks/known-chunks.ts'
-import { ConfigError, isSystemError, ProxyError } from '../../common/errors.ts'
+import { ConfigError, ofFile, ProxyError } from '../../common/errors.ts'
 import { splitLines } from '../../common/json/split-lines.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { argument, readUrl } from '../../config/read-arguments.ts'
@@ -80,7 +80,7 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
     }
     await send()
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof ProxyError || isSystemError(error))) throw error
+    if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
     const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
     throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)
@@ -91,10 +91,16 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
 async function* readInput(file: string): AsyncGenerator<GivenChunk> {
   if (file === '-') return yield* readJsonLines(process.stdin, 'stdin')
   const isFolder = stat(file)
-  if (!isFolder) return yield* readFile(file, file)
-  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()
-  for (const name of names)
-    if (!stat(join(file, name))) yield* readFile(join(file, name), relative('', join(file, name)))
+  const names = isFolder ? readdirSync(file, { recursive: true, encoding: 'utf8' }).sort() : []
+  for (const path of isFolder ? names.map((name) => join(file, name)) : [file]) {
+    if (isFolder && stat(path)) continue
+    const name = isFolder ? relative('', path) : path
+    try {
+      yield* readFile(path, name)
+    } catch (error) {
+      throw ofFile(name, error)
+    }
+  }
 }
 
 async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {
