@@ -11,6 +11,8 @@ import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind }
 import type { Reason } from './reasons.ts'
 
 const LONGEST_MARK = 300
+// a tag may have a long address in front of its date
+const LONGEST_HEAD = 2_000
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
 const ATTRIBUTE = /([\p{L}@._:-]{1,40})[ \t]?=[ \t]?["']?([^"'<>]{1,64})/gu
@@ -43,7 +45,7 @@ export function isOrdered(text: string, list: ContextList): boolean {
     areNumberedParts(texts.map((block) => markOf(text, block, list.positional))) ||
     isInTime(
       list,
-      texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))),
+      texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_HEAD))),
     )
   )
 }

@@ -1,7 +1,8 @@
 import { groupBy } from '#index/group-by.ts'
 import { findClosing } from '../../borders/list-closings.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
+import { readHeading } from '../../judge/read-evidence.ts'
+import { findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
 import { findOwn, type Region, readOutsideFences, startsIn } from '../../scan/find-elements.ts'
 import { readLineNotes } from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
@@ -101,19 +102,15 @@ function findCountEnd(labels: readonly Label[], from: number): number {
 function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
   if (!first.bare) return false
   // under a heading like references or sources, sentences are material, not notes
-  return isLinks(text, blocks) || (isBelowBibliography(text, first) && !blocks.every((block) => isTold(text, block)))
+  return (
+    isLinks(text, blocks) ||
+    (BIBLIOGRAPHY.test(readHeading(text, first.start)) && !blocks.every((block) => isTold(text, block)))
+  )
 }
 
 // the heading of a text's notes; sources may have such a heading too
 const BIBLIOGRAPHY =
   /^\s*(?:#{1,6}\s+|\*\*|={1,6}\s*)?(?:\d{1,2}\.?\s+)?(?:references|bibliography|works cited|literature(?: cited)?|foot ?notes|end ?notes|notes|citations|further reading|see also|quellen|quellenverzeichnis|literatur|literaturverzeichnis|fußnoten|références|bibliographie|referencias|bibliografía|notas|参考文献|参考资料|注释)\s*[:：]?\s*(?:\*\*|={1,6})?[:：]?$/i
-const LONGEST_HEADING = 200
-
-function isBelowBibliography(text: string, { start: from }: Label): boolean {
-  const end = findContentEnd(text, 0, from)
-  const start = text.lastIndexOf('\n', end - 1) + 1
-  return end > 0 && end - start <= LONGEST_HEADING && BIBLIOGRAPHY.test(text.slice(start, end))
-}
 
 // bibliographic details: a year, an address, pages
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,，] ?(?:19|20)\d\d\b|\[[A-Z]\]/i
