@@ -4,7 +4,7 @@ import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { areQuoted } from '../prompt/borders/list-interior.ts'
 import { toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
-import { isOrdered } from '../prompt/judge/judge-list.ts'
+import { orderOf } from '../prompt/judge/judge-list.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
@@ -127,7 +127,7 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
 
 /** Whether the rules have to judge the list that a template cuts. */
 function isForRules(whole: string, list: ContextList, template: NamingTemplate): boolean {
-  return mayGoOn(whole, list, template) || isOrdered(whole, list)
+  return mayGoOn(whole, list, template) || orderOf(whole, list) !== undefined
 }
 
 /** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */
