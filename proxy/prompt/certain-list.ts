@@ -99,7 +99,12 @@ export function fromSpans(spans: readonly number[], labels: readonly number[], t
   return { blocks, positional: isLabelled, labelPrefix: labelPrefixOf(text, blocks[0]!), end, certain }
 }
 
-function isSound({ start, end, contentStart, contentEnd, label }: BlockSpan, from: number, hasLabel: boolean): boolean {
+/** Whether a block begins at or behind `from`, holds something, and has its label in front of that if it has to. */
+export function isSound(
+  { start, end, contentStart, contentEnd, label }: BlockSpan,
+  from: number,
+  hasLabel: boolean,
+): boolean {
   if (from > start || start > contentStart || contentStart >= contentEnd || contentEnd > end) return false
   if (!label) return !hasLabel
   return start <= label.start && label.start < label.end && label.end <= contentStart

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type BlockId, digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { areQuoted } from '../prompt/borders/list-interior.ts'
-import { toSpans } from '../prompt/certain-list.ts'
+import { isSound, toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
 import { orderOf } from '../prompt/judge/judge-list.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
@@ -119,9 +119,7 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
     ...block,
     label: { start: block.start + name.front, end: block.contentStart - name.back },
   }))
-  const isNamed = blocks.every(
-    ({ start, contentStart, label }) => start <= label.start && label.start < label.end && label.end <= contentStart,
-  )
+  const isNamed = blocks.every((block) => isSound(block, block.start, true))
   return isNamed ? { ...list, blocks, labelPrefix: name.prefix } : undefined
 }
 

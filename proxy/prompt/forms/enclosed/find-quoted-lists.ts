@@ -16,9 +16,8 @@ const PATH = new RegExp(
 const LONGEST_HEADING = 200
 
 /** A text between two lines of quotes or fences, and what the line above it says. */
-interface Quotation extends Span {
+interface Quotation extends BlockSpan {
   readonly heading: string
-  readonly block: BlockSpan
 }
 
 /**
@@ -36,10 +35,9 @@ export function findQuotedLists({ text, quotes, fences }: Marks, region: Region)
   const files = toRows(readFiles(text, own.length < 4 ? [] : own, region), follows).filter(
     (row) => row.length > 1 && new Set(row.map(({ heading }) => heading)).size === row.length,
   )
-  const blocksOf = (row: readonly Quotation[]): BlockSpan[] => row.map(({ block }) => block)
   return [
-    ...quoted.map((row) => toList(text, blocksOf(row), 'quoted', 'strong')),
-    ...files.map((row) => toList(text, blocksOf(row), 'fenced', 'weak')),
+    ...quoted.map((row) => toList(text, row, 'quoted', 'strong')),
+    ...files.map((row) => toList(text, row, 'fenced', 'weak')),
   ]
 }
 
@@ -105,12 +103,7 @@ function readAbove(text: string, region: Region, open: number): { start: number;
 
 function toQuotation(text: string, start: number, heading: string, from: number, to: number, end: number): Quotation {
   const contentStart = findContentStart(text, Math.min(from, to), to)
-  return {
-    start,
-    end,
-    heading,
-    block: { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, to) },
-  }
+  return { start, end, heading, contentStart, contentEnd: findContentEnd(text, contentStart, to) }
 }
 
 // `<b>Content from a.pdf (Page 3): </b>`
