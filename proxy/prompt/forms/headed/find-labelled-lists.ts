@@ -36,7 +36,8 @@ function readList(labelled: Labelled, first: Label): ContextList | undefined {
   const { marks, region } = labelled
   const run = findRun(labelled, first)
   if (run === undefined) return undefined
-  const { labels, positional, last } = run
+  const { positional, last } = run
+  const { labels } = last
   if (!areAlike(labels)) return undefined
   // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, labels.at(-1)!.start) !== undefined) return undefined
@@ -64,7 +65,6 @@ function areAlike(labels: readonly Label[]): boolean {
 
 /** Labels of one form that may begin the blocks of one list. */
 interface LabelRun {
-  readonly labels: readonly Label[]
   readonly positional: boolean
   readonly last: LastBlock
 }
@@ -86,7 +86,7 @@ function findRun(labelled: Labelled, first: Label): LabelRun | undefined {
 }
 
 function toRun(labelled: Labelled, labels: readonly Label[], positional: boolean, limit: number): LabelRun {
-  return { labels, positional, last: readLastBlock(labelled, labels, limit) }
+  return { positional, last: readLastBlock(labelled, labels, limit) }
 }
 
 // returns the index after the labels that count up from 0 or 1
@@ -122,14 +122,13 @@ function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean 
 }
 
 // links that a text cites as [1] and [2]
+const LINK = /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/
+const LONGEST_LINK = 2_000
+
 function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
-  return blocks.every(({ contentStart, contentEnd }) => {
-    // a page address is short, so long blocks are not copied
-    return (
-      contentEnd - contentStart < 2_000 &&
-      /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/.test(text.slice(contentStart, contentEnd))
-    )
-  })
+  return blocks.every(
+    ({ contentStart: start, contentEnd: end }) => end - start < LONGEST_LINK && LINK.test(text.slice(start, end)),
+  )
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
