@@ -95,13 +95,16 @@ export function fromSpans(spans: readonly number[], labels: readonly number[], t
   const end = spans.length % 4 === 1 ? spans.at(-1)! : (blocks.at(-1)?.end ?? 0)
   const areSound = blocks.every((block, i) => isSound(block, blocks[i - 1]?.end ?? 0, isLabelled))
   if (blocks.length < 2 || !areSound || end < blocks.at(-1)!.end || end > text.length) return undefined
-  const [{ start, label }] = blocks as [BlockSpan]
-  const labelPrefix = label ? labelPrefixOf(text, start, label.start) : ''
   const certain: CertainBorders = { by: 'sent', chunks: [], spans, labels }
-  return { blocks, positional: isLabelled, labelPrefix, end, certain }
+  return { blocks, positional: isLabelled, labelPrefix: labelPrefixOf(text, blocks[0]!), end, certain }
 }
 
-function isSound({ start, end, contentStart, contentEnd, label }: BlockSpan, from: number, hasLabel: boolean): boolean {
+/** Whether a block begins at or behind `from`, holds something, and has its label in front of that if it has to. */
+export function isSound(
+  { start, end, contentStart, contentEnd, label }: BlockSpan,
+  from: number,
+  hasLabel: boolean,
+): boolean {
   if (from > start || start > contentStart || contentStart >= contentEnd || contentEnd > end) return false
   if (!label) return !hasLabel
   return start <= label.start && label.start < label.end && label.end <= contentStart
@@ -110,8 +113,11 @@ function isSound({ start, end, contentStart, contentEnd, label }: BlockSpan, fro
 const LONGEST_PREFIX = 40
 const PREFIX = /\p{L}+[ _#:.-]{0,2}$/u
 
-/** Returns what is said in front of a number when a block is mentioned: `Document ` for `Document 3:`, '' for `[3]`. */
-export function labelPrefixOf(text: string, blockStart: number, labelStart: number): string {
-  const front = narrow(text.slice(Math.max(blockStart, labelStart - LONGEST_PREFIX), labelStart))
-  return PREFIX.exec(front)?.[0] ?? ''
+/**
+ * Returns what is said in front of a block's number when it is mentioned: `Document ` for `Document 3:`, '' for `[3]` and
+ * without a number.
+ */
+export function labelPrefixOf(text: string, { start, label }: Pick<BlockSpan, 'start' | 'label'>): string {
+  if (!label) return ''
+  return PREFIX.exec(narrow(text.slice(Math.max(start, label.start - LONGEST_PREFIX), label.start)))?.[0] ?? ''
 }

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { type BlockId, digestOf } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import { areQuoted } from '../prompt/borders/list-interior.ts'
-import { toSpans } from '../prompt/certain-list.ts'
+import { isSound, toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
-import { isOrdered } from '../prompt/judge/judge-list.ts'
+import { orderOf } from '../prompt/judge/judge-list.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
@@ -119,15 +119,13 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
     ...block,
     label: { start: block.start + name.front, end: block.contentStart - name.back },
   }))
-  const isNamed = blocks.every(
-    ({ start, contentStart, label }) => start <= label.start && label.start < label.end && label.end <= contentStart,
-  )
+  const isNamed = blocks.every((block) => isSound(block, block.start, true))
   return isNamed ? { ...list, blocks, labelPrefix: name.prefix } : undefined
 }
 
 /** Whether the rules have to judge the list that a template cuts. */
 function isForRules(whole: string, list: ContextList, template: NamingTemplate): boolean {
-  return mayGoOn(whole, list, template) || isOrdered(whole, list)
+  return mayGoOn(whole, list, template) || orderOf(whole, list) !== undefined
 }
 
 /** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */

@@ -115,11 +115,7 @@ function lastHeading(text: string, from: number, end: number): string | undefine
 
 /** Returns whether two rules follow a last block: one of them may be its own. */
 export function endsInOwnRule(text: string, end: number): boolean {
-  const rules = text
-    .slice(end, end + 400)
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-  const [first = '', second = ''] = rules.map((line) => line.trim())
+  const [first = '', second = ''] = text.slice(end, end + 400).match(/\S(?:.*\S)?/g) ?? []
   return first === second && isRule(first, 0, first.length)
 }
 

@@ -224,10 +224,7 @@ export function mayBeInside(
   // an answer on the line of its cue is the document's
   if (kind.answer && !kind.empty) return true
   // wrapped lines of prose begin in lower case
-  const first = text
-    .slice(start, start + 20)
-    .trimStart()
-    .charAt(0)
+  const first = text.charAt(findContentStart(text, start, start + 20))
   if (!isLast || first !== first.toUpperCase() || (isAnswered && !isPrompted)) return true
   // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(findLineEnd(text, start) >= paragraphEnd || isPrompted || asks)

@@ -41,13 +41,10 @@ function isStored(api: PromptApi, members: Members): boolean {
 
 /** An answer of so few tokens is a name, a label or a number. */
 const shortAnswer = 4
+const LIMIT = /^max_(?:completion_|output_|new_)?tokens$/
 
 function isShort(members: Members): boolean {
-  return allMembersOf(members).some((values) =>
-    [values.max_tokens, values.max_completion_tokens, values.max_output_tokens, values.max_new_tokens].some(
-      (limit) => typeof limit === 'number' && limit <= shortAnswer,
-    ),
-  )
+  return valuesOf(members, LIMIT).some((limit) => typeof limit === 'number' && limit <= shortAnswer)
 }
 
 /** What ends within a citation: a few signs, with a digit or a closing bracket. */
@@ -61,9 +58,8 @@ function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
   if ([members.prompt, members.text].flat().some(beginsAnswer)) return true
-  return allMembersOf(members).some(({ stop, stop_sequences: sequences }) =>
-    [stop, sequences].flat().some((end) => typeof end === 'string' && SIGN.test(end)),
-  )
+  const ends = valuesOf(members, /^stop(?:_sequences)?$/).flat()
+  return ends.some((end) => typeof end === 'string' && SIGN.test(end))
 }
 
 /** Whether a plain prompt ends within a sentence of the answer: `Answer: According to document`. */
@@ -100,11 +96,7 @@ const MEASURES = new RegExp(
 
 /** Whether the prompt is read back, measured, scored or cut, so that any change of it changes what comes back. */
 function isMeasured(members: Members): boolean {
-  return allMembersOf(members).some((values) =>
-    Object.entries(values).some(
-      ([name, value]) => MEASURES.test(name) && isSet(value) && !['disabled', 'none', 'off'].includes(value as string),
-    ),
-  )
+  return valuesOf(members, MEASURES).some((value) => !['disabled', 'none', 'off'].includes(value as string))
 }
 
 // values beside a prompt, for the placeholders in it: `image_data`, `multi_modal_data`, `audios`, `prompt_embeds`
@@ -134,10 +126,12 @@ export function isSet(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : ![undefined, null, false, ''].includes(value as null)
 }
 
-/** Returns the members, and SGLang's sampling parameters: one object for each prompt or one for all. */
-function allMembersOf(members: Members): readonly Members[] {
+/** Returns what members of these names say, also among SGLang's sampling parameters: one object for each prompt or one for all. */
+function valuesOf(members: Members, names: RegExp): unknown[] {
   const { sampling_params: sampling } = members
   return [members, ...toArray(sampling).map(toObject), toObject(sampling)]
+    .flatMap((values) => Object.entries(values))
+    .flatMap(([name, value]) => (names.test(name) && isSet(value) ? [value] : []))
 }
 
 // of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
@@ -156,10 +150,10 @@ export function asksForData(members: Members): boolean {
 function constraintsOf(members: Members): unknown[] {
   const { response_format: format, text, output_config: config } = members
   const formats = [format, toObject(text).format, toObject(config).format]
-  const named = allMembersOf(members).flatMap((values) =>
-    Object.entries(values).flatMap(([name, value]) => (CONSTRAINT.test(name) ? [value] : [])),
-  )
-  return [...formats.filter((value) => toObject(value).type !== 'text'), ...named].filter(isSet)
+  return [
+    ...formats.filter((value) => isSet(value) && toObject(value).type !== 'text'),
+    ...valuesOf(members, CONSTRAINT),
+  ]
 }
 
 const lengthOfEnd = 64

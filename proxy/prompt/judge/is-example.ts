@@ -1,6 +1,7 @@
-import { findContentEnd, findIndexFrom } from '../scan/find-edges.ts'
+import { findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { readHeading } from './read-evidence.ts'
 
 // the content of such elements is not material: it shows what to write, or the order of things
 const OF_EXAMPLES =
@@ -14,13 +15,7 @@ const FURTHEST = 4_000
 
 /** Returns whether the line before `start` announces an example of what to write. */
 export function showsHow(text: string, start: number): boolean {
-  const end = findContentEnd(text, Math.max(start - 200, 0), start)
-  return SHOWING.test(
-    text
-      .slice(Math.max(end - 100, 0), end)
-      .split('\n')
-      .at(-1)!,
-  )
+  return SHOWING.test(readHeading(text, start))
 }
 
 /** Returns whether a list is part of an example of what to write, not of the given material. */

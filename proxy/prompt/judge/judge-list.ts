@@ -11,6 +11,8 @@ import { type Announcement, isAsked, opensPrompt, readAnnouncement, readBehind }
 import type { Reason } from './reasons.ts'
 
 const LONGEST_MARK = 300
+// a tag may have a long address in front of its date
+const LONGEST_HEAD = 2_000
 // `score="0.91"`, and `page="3"`
 const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
 const ATTRIBUTE = /([\p{L}@._:-]{1,40})[ \t]?=[ \t]?["']?([^"'<>]{1,64})/gu
@@ -26,33 +28,34 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   const start = list.blocks[0]!.start
   if (list.form === undefined || list.blocks.length < 2) return undefined
   if (marks.source === 'read') return 'one_text'
-  if (list.isOrdered) return 'ordered_fields'
-  if (isOrdered(text, list)) return 'ordered_texts'
+  const ordered = orderOf(text, list)
+  if (ordered !== undefined) return ordered
   if (isExample(marks, start, list.end)) return 'example'
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
-/** Returns whether the texts of a list begin with dates or numbers that rise or fall, or its marks count parts of one source. */
-export function isOrdered(text: string, list: ContextList): boolean {
+/**
+ * Returns why the order of a list means something: its fields say so, its texts begin with dates or numbers that rise or
+ * fall, or its marks count parts of one source. Undefined if nothing does.
+ */
+export function orderOf(text: string, list: ContextList): Reason | undefined {
+  if (list.isOrdered) return 'ordered_fields'
   // for objects, the members were already checked; memories are numbered and dated as they were stored
-  if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return false
+  if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return undefined
   const texts = list.blocks.map((block) => behindFields(text, block))
-  return (
+  const heads = texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_HEAD)))
+  if (list.form === 'tag' && areInOrder(heads, (head) => dateIn(head, list.hasOrigins))) return 'ordered_fields'
+  const isOrdered =
     tellsOrder(text, texts) ||
     areNumberedParts(texts.map((block) => markOf(text, block, list.positional))) ||
-    isInTime(
-      list,
-      texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_MARK))),
-    )
-  )
+    areDated(heads)
+  return isOrdered ? 'ordered_texts' : undefined
 }
 
-/** Returns whether dates in front of the texts, or those in their tags, rise or fall throughout. */
-function isInTime({ form, hasOrigins }: ContextList, heads: readonly string[]): boolean {
-  const dateOf = (head: string): string =>
-    [...head.matchAll(ATTRIBUTE)].find(([, name]) => tellsTime(name!, hasOrigins))?.[2] ?? ''
-  return areDated(heads) || (form === 'tag' && areInOrder(heads, dateOf))
+/** Returns the value of the attribute that dates a tag's block, or gives its page. */
+function dateIn(head: string, hasOrigins: boolean | undefined): string {
+  return [...head.matchAll(ATTRIBUTE)].find(([, name]) => tellsTime(name!, hasOrigins))?.[2] ?? ''
 }
 
 /** Returns what precedes a block's text, without the number of its place and the fields that rank it. */

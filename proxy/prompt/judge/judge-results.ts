@@ -1,6 +1,6 @@
 import type { BlockSpan } from '../context-list.ts'
 import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
-import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
+import type { JsonElement } from '../scan/find-json-value.ts'
 import { type FieldTest, isDatedField, isOrderedField, named, rankedBy } from '../scan/words/field-names.ts'
 import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
 import type { Reason } from './reasons.ts'
@@ -49,8 +49,6 @@ export interface Situation extends Front {
   readonly isUnnamedTool: boolean
   /** output of a tool whose name does not indicate a search */
   readonly isNamedTool: boolean
-  /** the text around the list says how it is sorted */
-  readonly isSorted: boolean
 }
 
 /**
@@ -68,7 +66,7 @@ export function judgeResults(
   const isAny = (kind: FieldTest): boolean => fields.some((names) => names.some(kind))
   const count = (...kinds: FieldTest[]): number =>
     kinds.filter((kind) => fields.every((names) => names.some(kind))).length
-  if (situation.isSorted || isAny(isOrderedField)) return 'ordered_fields'
+  if (isAny(isOrderedField)) return 'ordered_fields'
   const own = count(isRanked, isRetrieved, isOrigin)
   const seen = { own, scored: count(isScored), titled: count(isTitle) }
   if (isAny(isDatedField)) {
@@ -131,23 +129,18 @@ function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   return { start, end, contentStart, contentEnd }
 }
 
-/** Returns whether each of these is an object with a text, or would be if its surroundings said so. */
-export function mayHaveTexts(text: string, elements: readonly JsonElement[], name: string | undefined): boolean {
-  return haveTexts(text, elements, name, { isAnnounced: true, isHeld: true, isAsked: true })
-}
-
 /** Returns whether each of these is an object with a text. */
 export function haveTexts(
   text: string,
   elements: readonly JsonElement[],
   name: string | undefined,
-  { isAnnounced, isHeld, isAsked }: Pick<Situation, 'isAnnounced' | 'isHeld' | 'isAsked'>,
+  { isAnnounced, isHeld, isAsked }: Situation,
 ): boolean {
   const isKnown = isAnnounced || isHeld || isAsked || MATERIAL.test(name ?? '')
   return elements.every(({ members }) => members !== undefined && hasText(text, members, isKnown ? 1 : SHORTEST_TEXT))
 }
 
-function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
+function hasText(text: string, members: ReadonlyMap<string, JsonElement>, shortest: number): boolean {
   const names = [...members.keys()]
   const least = names.some((name) => isRetrieved(name) || isRanked(name) || isScored(name)) ? 1 : shortest
   return names.some((name) => {

@@ -1,3 +1,5 @@
+import { matchAt } from '../scan/find-edges.ts'
+
 /**
  * A position that a text states: a date, a day of the week, a month, a time of day or a number. Positions of one kind
  * can be compared.
@@ -41,20 +43,20 @@ const NUMBER = /\d{1,14}(?:\.\d{1,4}){0,4}/y
 
 /** Returns the date, day, month or time of day that begins at `at`, if there is one. */
 export function readDate(text: string, at: number): Position | undefined {
-  const [written, day] = match(DAY, text, at)
+  const [written, day] = matchAt(DAY, text, at) ?? []
   const date = readFullDate(text, at + (written?.length ?? 0))
   if (date !== undefined) return date
   if (day !== undefined)
     return { kind: 'day', value: [DAYS.findIndex((kinds) => kinds.flat().includes(day.toLowerCase()))] }
-  const month = toNamedMonth(match(MONTH_ALONE, text, at)[1])
+  const month = toNamedMonth(matchAt(MONTH_ALONE, text, at)?.[1])
   if (month > 0) return { kind: 'month', value: [month] }
-  const [, ...time] = match(TIME, text, at)
+  const [, ...time] = matchAt(TIME, text, at) ?? []
   return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
 }
 
 function readFullDate(text: string, at: number): Position | undefined {
   const [, y, m, d, day, ofMonth, year, name, ofYear, onDay, inYear, first, month, last, inMonth, atDay, ...clock] =
-    match(DATE, text, at)
+    matchAt(DATE, text, at) ?? []
   if (y !== undefined) return toDate(y, Number(m), d, clock)
   if (day !== undefined) return toDate(year, Number(ofMonth), day, clock)
   if (name !== undefined) return toDate(ofYear ?? inYear, toMonth(name), onDay, clock)
@@ -65,16 +67,9 @@ function readFullDate(text: string, at: number): Position | undefined {
     : toDate(last, last === undefined ? toNamedMonth(month) : toMonth(month), first, clock)
 }
 
-/** Returns what a pattern with the flag `y` matches at `at`, and its groups. */
-function match(pattern: RegExp, text: string, at: number): readonly (string | undefined)[] {
-  pattern.lastIndex = at
-  return pattern.exec(text) ?? []
-}
-
 /** Returns the number that begins at `at`, and where it ends. */
 export function readNumber(text: string, at: number): (Position & { readonly end: number }) | undefined {
-  NUMBER.lastIndex = at
-  const number = NUMBER.exec(text)?.[0]
+  const number = matchAt(NUMBER, text, at)?.[0]
   if (number === undefined) return undefined
   return { kind: 'number', value: number.split('.').map(Number), end: at + number.length }
 }

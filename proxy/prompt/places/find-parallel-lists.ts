@@ -1,55 +1,47 @@
 import { groupBy } from '#index/group-by.ts'
 import { isKin } from '../scan/find-elements.ts'
+import { matchesOf } from '../scan/words/matches-of.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
-import { WordPattern } from '../scan/words/word-pattern.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`, and `[1] https://…` below documents with such numbers
-const NUMBERED = new WordPattern(
-  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?(?:\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]|([[【(])(\d{1,4})[\])】]:?[ \t]*\S)/gmu,
-)
+const NUMBERED =
+  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?(?:\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]|([[【(])(\d{1,4})[\])】]:?[ \t]*\S)/gmu
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
-const OF_EACH = new WordPattern(
-  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu,
-)
+const OF_EACH =
+  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
-const INLINE = new WordPattern(
-  /(?:^|[.!?] )(?![^\S\n\r\u2028\u2029]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
-)
+const INLINE =
+  /(?:^|[.!?] )(?![^\S\n\r\u2028\u2029]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu
 // `They are from Ann, Bob and Carl`
 const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'
-const NAMED = new WordPattern(
-  [
-    `(?<!\\p{L})(?:[Tt]hey|[Tt]hese|[Ss]ie|[Ii]ls|[Ee]llos|[Dd]o[ck]ument[se]|[Ss]ources|[Tt]exts) (?:\\p{Ll}+ ){1,4}((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
-  ],
+const NAMED = new RegExp(
+  `(?<!\\p{L})(?:[Tt]hey|[Tt]hese|[Ss]ie|[Ii]ls|[Ee]llos|[Dd]o[ck]ument[se]|[Ss]ources|[Tt]exts) (?:\\p{Ll}+ ){1,4}((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
   'gu',
 )
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
-const OPENING = new WordPattern(/<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g)
-
-// with more matches than this it is not a list parallel to the documents
-const MOST = 10_000
+const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
 
 /**
  * Returns the sizes of the lists in these words: lines of one name that count up from 1 (or 0), elements of one name,
  * and items below a line such as `Sources:`. If there are equally many documents, each member belongs to one of them by position.
  */
 export function findParallelLists(words: string): ReadonlySet<number> {
-  const elements = [...OPENING.matches(words, MOST)].filter(([, name]) => !isKin(name!.toLowerCase()))
+  const elements = [...matchesOf(OPENING, words)].filter(([, name]) => !isKin(name!.toLowerCase()))
   const counts = [
     ...countLines(words),
     ...[...groupBy(elements, ([, name]) => name).values()].map(({ length }) => length),
-    ...[...OF_EACH.matches(words, MOST)].map(([, items]) => items!.match(ITEM)!.length),
-    ...[...INLINE.matches(words, MOST), ...NAMED.matches(words, MOST)].map(([, members]) => countMembers(members!)),
+    ...[...matchesOf(OF_EACH, words)].map(([, items]) => items!.match(ITEM)!.length),
+    ...[...matchesOf(INLINE, words), ...matchesOf(NAMED, words)].map(([, members]) => countMembers(members!)),
   ]
   return new Set(counts.filter((count) => count > 1))
 }
 
 function countLines(words: string): number[] {
   const runs = new Map<string, { readonly from: number; readonly next: number }>()
-  for (const [, name = '', own, bracket, bracketed] of NUMBERED.matches(words, MOST)) {
+  for (const [, name = '', own, bracket, bracketed] of matchesOf(NUMBERED, words)) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
     const [key, number] = [bracket ? '[' : name.toLowerCase(), Number(own ?? bracketed)]

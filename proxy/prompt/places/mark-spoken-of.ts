@@ -56,7 +56,7 @@ export function* markSpokenOf<Message extends Found>(
     const isOwn = isOpen(message)
     const words = isOwn || role === 'assistant' ? (asked.get(place)?.whole ?? wordsOutside(message, texts)) : ''
     if (isOwn) {
-      const own = { place, speaker: speakerOf(message), words }
+      const own = { place, speaker: speakerOf(message), words, whole: words }
       const heard = [own, ...[...asked.values()].filter((other) => other.place !== place)]
       const isAbout = heard.some((one) => readWords(one.words, one.speaker).said.has('subject'))
       const contexts = message.contexts.map((context) => {
@@ -80,6 +80,7 @@ export function* markSpokenOf<Message extends Found>(
 export interface Heard {
   /** the beginning and the end of them, if they are long */
   readonly words: string
+  readonly whole: string
   readonly speaker: Speaker
 }
 
@@ -92,7 +93,7 @@ interface HeardAt extends Heard {
 const mostWords = 8_192
 
 /** Reads another message than that of a list; what the system says around its own lists are rules, too. */
-export function toHeard(found: Found, texts: readonly string[]): Heard & { readonly whole: string } {
+export function toHeard(found: Found, texts: readonly string[]): Heard {
   const whole = wordsOutside(found, texts)
   const isLong = whole.length > mostWords
   const words = isLong ? `${whole.slice(0, mostWords / 2)}\n\n${whole.slice(-mostWords / 2)}` : whole
@@ -107,11 +108,8 @@ function speakerOf(found: Found): Speaker {
 const mostHeard = 65_536
 
 /** Reads what the system and the user say in all messages, by place, some thousand characters per step. */
-function* hearAll(
-  messages: readonly Found[],
-  texts: readonly string[],
-): Generator<void, ReadonlyMap<number, HeardAt & { readonly whole: string }>> {
-  const all = new Map<number, HeardAt & { readonly whole: string }>()
+function* hearAll(messages: readonly Found[], texts: readonly string[]): Generator<void, ReadonlyMap<number, HeardAt>> {
+  const all = new Map<number, HeardAt>()
   let [heard, step] = [0, 0]
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place]!

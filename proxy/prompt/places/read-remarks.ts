@@ -1,4 +1,4 @@
-import { WordPattern } from '../scan/words/word-pattern.ts'
+import { matchesOf } from '../scan/words/matches-of.ts'
 import { classes } from './words/lexicon.ts'
 import { isQuestion, readEnds } from './words/sentences.ts'
 import { Reading, signsOfTerm, wordsOf } from './words/signs.ts'
@@ -11,11 +11,10 @@ import { Reading, signsOfTerm, wordsOf } from './words/signs.ts'
 export type Remarks = ReadonlySet<string>
 
 // only a number, as in `3?` and `And 2.`
-const ALONE = new WordPattern(
-  /^\s*(?:and |then |number )?(?:\d{1,2}[.?!]?|(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)(?:\?|,? please[.?!]?))\s*$/i,
-)
+const ALONE =
+  /^\s*(?:and |then |number )?(?:\d{1,2}[.?!]?|(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)(?:\?|,? please[.?!]?))\s*$/i
 
-const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g)
+const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 // `between 1 and 5 words` is the length of an answer
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
@@ -25,7 +24,7 @@ const KIN_AS_WRITTEN = wordsOf(classes.KIN!)
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
 const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${KIN_AS_WRITTEN}|e?mails?|items?|hits?|blocks?|parts?|sections?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
 const AMOUNT = '(?![\\d%]|[.,]\\d)'
-const NUMBERED = new WordPattern(
+const NUMBERED = new RegExp(
   [
     `(?<![\\w#&/])(?!${BEST})#(\\d{1,2})(?!\\w)`,
     `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong|more|less|better|worse|older|newer)(?!\\p{L})`,
@@ -33,7 +32,7 @@ const NUMBERED = new WordPattern(
     // but not the end of a sentence and the number of the next rule, as in `Use the documents. 2. Be brief.`
     `(?<!\\p{L})(?<word>[\\p{L}\\p{M}]{3,30}|n[or](?=\\.))(?![.:] \\d{1,2}[.)] )#? ?(?<mark>[_.:([*№-]{1,2}|n\\.?[oº°]?\\.?:?|nr\\.?|numbers?:?|numbered|labell?ed|номер|numara|numéro|n[úu]mero|nummer|numer|số|nomor|رقم|شماره|संख्या|αριθμός|หมายเลข)? ?(\\d{1,4})${AMOUNT}`,
     '(?:文[档檔件献獻書]|[资資]料|[来來]源|段落|ドキュメント|出典|문서|자료|출처|مستند|وثيقة|مصدر|ملف) ?(?:رقم ?)?[[(【]?(\\d{1,4})(?!\\d)',
-  ],
+  ].join('|'),
   'giu',
 )
 
@@ -112,8 +111,8 @@ function isNumbered(reading: Reading, at: number): boolean {
 /** Reads the numbers in a text that may be a block's, but for those that are only examples. */
 function readNumbers(text: string, isExample: (start: number, end: number) => boolean = () => false): string[] {
   const isMeant = ({ 0: whole, index }: RegExpExecArray): boolean => !isExample(index, index + whole.length)
-  const bracketed = [...BRACKETED.matches(text)].filter(isMeant)
-  const numbered = [...NUMBERED.matches(text)].filter(isMeant)
+  const bracketed = [...matchesOf(BRACKETED, text)].filter(isMeant)
+  const numbered = [...matchesOf(NUMBERED, text)].filter(isMeant)
   return [
     ...bracketed.flatMap(([, numbers]) => numbers!.split(/\D+/).map((number) => `[ ${number}`)),
     ...numbered.flatMap(({ 0: whole, groups }) => readNumber(/\d+/.exec(whole)![0], groups?.word, groups?.mark)),

@@ -2,8 +2,9 @@ import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, slotsByText } from '../body/prompt-context.ts'
 import { outsideBlocks } from '../borders/list-closings.ts'
 
+/** A message, and the lists found in it. */
 interface Found {
-  readonly message: Pick<PromptMessage, 'role' | 'texts'>
+  readonly message: Pick<PromptMessage, 'texts'>
   readonly contexts: readonly PromptContext[]
 }
 
@@ -11,15 +12,12 @@ interface Found {
 const longestQuestion = 2_000
 
 /** Returns what a message asks about lists, its own or those of others. */
-export function questionOf(
-  found: Pick<Found, 'contexts'> & { readonly message: Pick<PromptMessage, 'texts'> },
-  texts: readonly string[],
-): string {
+export function questionOf(found: Found, texts: readonly string[]): string {
   return wordsOutside(found, texts).slice(-longestQuestion)
 }
 
 /** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
-export function isOfSystem({ message: { role } }: Pick<Found, 'message'>): boolean {
+export function isOfSystem({ message: { role } }: { readonly message: Pick<PromptMessage, 'role'> }): boolean {
   return role === 'system' || role === 'developer'
 }
 
@@ -27,10 +25,7 @@ export function isOfSystem({ message: { role } }: Pick<Found, 'message'>): boole
  * Returns the text of a message outside its blocks. What a template has between two blocks is markup, and says nothing of
  * them.
  */
-export function wordsOutside(
-  { message, contexts }: Pick<Found, 'contexts'> & { readonly message: Pick<PromptMessage, 'texts'> },
-  texts: readonly string[],
-): string {
+export function wordsOutside({ message, contexts }: Found, texts: readonly string[]): string {
   const slots = slotsByText(contexts)
   const joined = new Set(contexts.flatMap((context) => (isOfTemplate(context) ? context.slots.slice(1) : [])))
   const pieces = message.texts.flatMap((place) => {

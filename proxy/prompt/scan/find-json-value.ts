@@ -5,10 +5,8 @@ import { matchAt } from './find-edges.ts'
 /** An element of an array in JSON text, or the value of a member. Strings include their quotes. */
 export interface JsonElement extends Span {
   /** Its members if it is an object (the last one of duplicate names). Undefined for other values. */
-  readonly members: ReadonlyMap<string, JsonMember> | undefined
+  readonly members: ReadonlyMap<string, JsonElement> | undefined
 }
-
-export type JsonMember = JsonElement
 
 /** A JSON value in a text, and its arrays with more than one element; none if it is no JSON. */
 export interface JsonValue {
@@ -47,7 +45,7 @@ class Reader {
   readonly #text: string
   at: number
   /** The members of the value that was read last, if it is an object. */
-  #members: Map<string, JsonMember> | undefined
+  #members: Map<string, JsonElement> | undefined
 
   constructor(text: string, start: number) {
     this.#text = text
@@ -79,7 +77,7 @@ class Reader {
   }
 
   #readObject(depth: number): boolean {
-    const members = new Map<string, JsonMember>()
+    const members = new Map<string, JsonElement>()
     while (!this.#take('}')) {
       if ((members.size > 0 && !this.#take(',')) || members.size === MOST_MEMBERS) return false
       const keyStart = this.#skipSpace()

@@ -39,8 +39,6 @@ interface LineMarks {
   readonly quotes: Place[]
   /** Lines that begin with a field for text, such as `Content: …`. */
   readonly contents: Place[]
-  /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
-  readonly bolds: Place[]
 }
 
 /** Everything in a text that may be part of a list. */
@@ -69,7 +67,7 @@ export function* readMarks(text: string, traits: TextTraits): Generator<void, Ma
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length, isAnswer: false }]
   if (tags === undefined || turns === undefined) return undefined
   const source = sorted ? 'read' : toToolKind(tool)
-  const ofLines: LineMarks = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
+  const ofLines: LineMarks = { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [] }
   const reader = new LineReader(text, ofLines)
   let lines = 0
   for (let line = 0, end = 0; line < text.length; line = end + 1) {
@@ -99,7 +97,6 @@ const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]
 // how far behind the colon a value begins
 const FURTHEST_VALUE = 12
 
-const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
 /** Reads the lines of a text one after another and collects what may be part of a list. */
@@ -139,15 +136,13 @@ class LineReader {
     this.#readHead(line, start)
   }
 
-  /** Reads what may begin a JSON value, a quotation or bold text. */
+  /** Reads what may begin a JSON value or a quotation. */
   #readValue(sign: string, start: number): void {
     const text = this.#text
-    const { values, quotes, bolds } = this.#marks
+    const { values, quotes } = this.#marks
     if (sign === '{' || sign === '[') values.push({ start })
     else if (sign === '"' && text.startsWith('"""', start)) quotes.push({ start })
-    if (sign !== '<') return
-    if (matchAt(BOLD, text, start)) bolds.push({ start: BOLD.lastIndex })
-    if (matchAt(TAGGED_VALUE, text, start)) values.push({ start: TAGGED_VALUE.lastIndex })
+    else if (sign === '<' && matchAt(TAGGED_VALUE, text, start)) values.push({ start: TAGGED_VALUE.lastIndex })
   }
 
   /** Reads the label or field that begins a line at `start`, or the words that announce a value there. */

@@ -77,9 +77,9 @@ function cutFrom(
   if (holdsStray(text, template, head.end, own, tail.start)) return 'borders'
   const blocks = toBlocks(text, template, head, own, tail)
   if (blocks === undefined) return 'borders'
-  const [{ start, label }] = blocks as [BlockSpan]
-  const labelPrefix = label ? labelPrefixOf(text, start, label.start) : ''
-  return { blocks, positional: label !== undefined, labelPrefix, end: Math.max(tail.listEnd, blocks.at(-1)!.end) }
+  const [first] = blocks as [BlockSpan]
+  const end = Math.max(tail.listEnd, blocks.at(-1)!.end)
+  return { blocks, positional: first.label !== undefined, labelPrefix: labelPrefixOf(text, first), end }
 }
 
 function findTail(

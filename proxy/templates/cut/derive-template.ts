@@ -1,22 +1,19 @@
 import { commonEdges } from '#index/common-edges.ts'
-import type { BlockSpan } from '../../prompt/context-list.ts'
+import type { BlockSpan, ContextList } from '../../prompt/context-list.ts'
 import { any, compileTemplate, literalOf, merge, placeNumber, type Template, type TemplatePart } from './template.ts'
-
-/** A list that was found in a text, whose borders are those of a template if it can be told by literals. */
-interface FoundList {
-  readonly blocks: readonly BlockSpan[]
-  readonly positional: boolean
-}
 
 const longestSide = 48
 const LAST_LINES = /(?:^|\n)([^\n]*\n{0,3})$/
 const FIRST_LABEL = /^(?:\s{0,8}<\/[^<>\n]{1,32}>)+|^\s{0,8}[^\n:：>]{0,32}[\n:：>]/
 
 /**
- * Derives the template that wrote a list from what its blocks have in common; undefined if no literals tell it. It may
+ * Derives the template that wrote a list found in a text from what its blocks have in common; undefined if no literals tell it. It may
  * fit this text alone: what it cuts has to be compared with what else is known of other texts.
  */
-export function deriveTemplate(text: string, { blocks, positional }: FoundList): Template | undefined {
+export function deriveTemplate(
+  text: string,
+  { blocks, positional }: Pick<ContextList, 'blocks' | 'positional'>,
+): Template | undefined {
   if (blocks.length < 2) return undefined
   const open = commonParts(blocks.map((block) => openingOf(text, block, positional)))
   const closings = blocks.map(({ contentEnd, end }) => text.slice(contentEnd, end).trimStart())

@@ -36,8 +36,7 @@ function cut(text: string, template: LearntTemplate): ContextList | undefined {
   if (!template.gap.numbers.includes('up')) return { blocks, positional: false, labelPrefix: '', end }
   const labelled = addLabels(text, blocks, list.gaps, template)
   if (labelled === undefined) return undefined
-  const [{ start, label }] = labelled as [Required<BlockSpan>]
-  return { blocks: labelled, positional: true, labelPrefix: labelPrefixOf(text, start, label.start), end }
+  return { blocks: labelled, positional: true, labelPrefix: labelPrefixOf(text, labelled[0]!), end }
 }
 
 interface Documents {
@@ -148,7 +147,7 @@ function addLabels(
     (front.endsWith('[') && back.startsWith(']')) ||
     (front.endsWith('(') && back.startsWith(')')) ||
     (ATTRIBUTE.test(front) && back.startsWith(front.at(-1)!)) ||
-    labelPrefixOf(front, 0, front.length) !== ''
+    labelPrefixOf(text, { start: lines[0]!.start, label: lines[0]!.place }) !== ''
   const isCounting = lines.every(
     (own, i) =>
       own.isApart &&

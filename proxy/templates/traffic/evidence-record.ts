@@ -1,9 +1,8 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
 import { noCounts, type OrderCounts, type OrderEvidence } from './order-evidence.ts'
 import type { Relevance } from './relevance.ts'
 
 const version = 3
-const mostCount = 2 ** 40
 const mostTexts = 250
 /** Beyond what a wager ever has. */
 const mostLog = 10
@@ -66,7 +65,5 @@ function unpack(value: unknown, column: Uint8Array): boolean {
 }
 
 function areNumbers(value: unknown): value is typeof noNumbers {
-  const isCount = (count: unknown): boolean =>
-    Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
   return isObject(value) && Object.keys(noNumbers).every((name) => isCount(value[name]))
 }

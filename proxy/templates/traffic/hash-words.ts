@@ -20,14 +20,17 @@ for (let i = 0; i < signRanges.length; i += 2) kinds.fill(sign, signRanges[i], s
 const shortestWord = 3
 const prime = 0x01000193
 
-/** Adds 32-bit hashes of a text's words, in lower case, to `words`; of scripts without spaces, of each two characters. */
-export function hashWords(text: string, words: Set<number>): void {
+/** Returns 32-bit hashes of the words of texts, in lower case; of scripts without spaces, of each two characters. */
+export function hashWords(...texts: readonly string[]): Set<number> {
+  const words = new Set<number>()
+  for (const part of texts.flatMap(readParts)) hashPart(part.toLowerCase(), words)
+  return words
+}
+
+function readParts(text: string): string[] {
+  if (text.length <= readWhole) return [text]
   const middle = (text.length - readElsewhere) >> 1
-  const parts =
-    text.length <= readWhole
-      ? [text]
-      : [text.slice(0, readAtBegin), text.slice(middle, middle + readElsewhere), text.slice(-readElsewhere)]
-  for (const part of parts) hashPart(part.toLowerCase(), words)
+  return [text.slice(0, readAtBegin), text.slice(middle, middle + readElsewhere), text.slice(-readElsewhere)]
 }
 
 function hashPart(text: string, words: Set<number>): void {

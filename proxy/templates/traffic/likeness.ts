@@ -14,7 +14,8 @@ export function likenessOf(places: readonly number[]): Likeness {
   if (moves === 0) return 'same'
   if (Math.min(moves, places.length - longestRise(backwards)) <= fewMoves * places.length) return 'moved'
   // what overtook stands at the head, or what fell back at the end: the rest has kept its order
-  const isFronted = [places, backwards].some((row) => Math.max(headRun(row), tailRun(row)) > row.length / 2)
+  const runs = [places, backwards].flatMap((row) => [row, row.map((place) => -place)].map(headRun))
+  const isFronted = Math.max(...runs) > places.length / 2
   return isFronted ? 'moved' : 'mixed'
 }
 
@@ -29,13 +30,8 @@ function longestRise(values: readonly number[]): number {
   return ends.length
 }
 
+/** Length of the rising run at the head. */
 function headRun(row: readonly number[]): number {
   const end = row.findIndex((value, i) => i > 0 && value < row[i - 1]!)
   return end < 0 ? row.length : end
-}
-
-function tailRun(row: readonly number[]): number {
-  let run = 1
-  while (run < row.length && row[row.length - run - 1]! < row[row.length - run]!) run++
-  return run
 }

@@ -43,11 +43,7 @@ export class Relevance {
 
   /** Returns whether the list was judged: it is not before there were other questions. `isNew` tells of each document if it is. */
   learn(question: string, hash: number, texts: readonly string[], isNew: readonly boolean[]): boolean {
-    const documents = texts.map((text) => {
-      const words = new Set<number>()
-      hashWords(text, words)
-      return words
-    })
+    const documents = texts.map((text) => hashWords(text))
     documents.forEach((words, i) => {
       if (isNew[i]) this.inDocuments.add(words)
     })
@@ -88,9 +84,8 @@ export class Relevance {
   }
 
   #wordsOf(question: string): number[] {
-    const words = new Set<number>()
-    hashWords(question.slice(0, readAtEachEnd), words)
-    hashWords(question.slice(Math.max(readAtEachEnd, question.length - readAtEachEnd)), words)
+    const rest = question.slice(Math.max(readAtEachEnd, question.length - readAtEachEnd))
+    const words = hashWords(question.slice(0, readAtEachEnd), rest)
     if (words.size <= mostQuestionWords) return [...words]
     const { inQuestions } = this
     return [...words].toSorted((a, b) => inQuestions.of(a) - inQuestions.of(b)).slice(0, mostQuestionWords)

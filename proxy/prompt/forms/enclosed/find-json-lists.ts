@@ -1,19 +1,12 @@
 import type { Span } from '../../../common/json/json-spans.ts'
 import { type BlockSpan, type ContextList, toList } from '../../context-list.ts'
-import {
-  type Front,
-  haveTexts,
-  judgeResults,
-  mayHaveTexts,
-  SHORTEST_TEXT,
-  type Situation,
-} from '../../judge/judge-results.ts'
+import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
 import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region, readOutsideFences } from '../../scan/find-elements.ts'
-import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
+import { type JsonElement, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { idNames, isRankingField, partWords, plainId } from '../../scan/words/field-names.ts'
 import { isSorted, namesPlaces } from '../../scan/words/tool-kind.ts'
@@ -81,18 +74,13 @@ function readList(
   const named = arrays
     .map(({ name, elements }) => ({ name: name && partWords(name), elements }))
     .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
-  // in most JSON no list can have texts, whatever is said about it
-  if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
-    return undefined
-  const front = readFront(text, start)
   const situation: Situation = {
-    ...front,
+    ...readFront(text, start),
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
     isUnnamedTool: marks.whole && marks.source === undefined,
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
     isNamedTool: marks.source === 'other',
-    isSorted: placesMatterAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text[start] === '['
   const judged = named
@@ -102,6 +90,7 @@ function readList(
   const strings = isStrings ? named.filter(({ elements }) => isTexts(text, elements)) : []
   const [largest] = [...taken, ...strings].map(({ elements }) => elements).sort((a, b) => lengthOf(b) - lengthOf(a))
   if (largest === undefined) return judged[0]?.reason
+  if (placesMatterAround(text, start, end, arrays)) return 'ordered_fields'
   return arePaired(arrays, largest) ? 'named' : toElementList(text, largest, end)
 }
 
@@ -181,7 +170,7 @@ function findLabels(text: string, elements: readonly JsonElement[]): Span[] | un
   return undefined
 }
 
-function toLabel(text: string, member: JsonMember | undefined): Span | undefined {
+function toLabel(text: string, member: JsonElement | undefined): Span | undefined {
   if (member === undefined) return undefined
   const quoted = text[member.start] === '"' ? 1 : 0
   const label = { start: member.start + quoted, end: member.end - quoted }

@@ -1,6 +1,6 @@
 import type { Span } from '../../../common/json/json-spans.ts'
 import { type BlockSpan, type ContextList, toList, toRows } from '../../context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, matchAt } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, matchAt } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { closes, type Fence } from '../../scan/find-fences.ts'
 import type { Marks, Place } from '../../scan/find-marks.ts'
@@ -16,9 +16,8 @@ const PATH = new RegExp(
 const LONGEST_HEADING = 200
 
 /** A text between two lines of quotes or fences, and what the line above it says. */
-interface Quotation extends Span {
+interface Quotation extends BlockSpan {
   readonly heading: string
-  readonly block: BlockSpan
 }
 
 /**
@@ -36,10 +35,9 @@ export function findQuotedLists({ text, quotes, fences }: Marks, region: Region)
   const files = toRows(readFiles(text, own.length < 4 ? [] : own, region), follows).filter(
     (row) => row.length > 1 && new Set(row.map(({ heading }) => heading)).size === row.length,
   )
-  const blocksOf = (row: readonly Quotation[]): BlockSpan[] => row.map(({ block }) => block)
   return [
-    ...quoted.map((row) => toList(text, blocksOf(row), 'quoted', 'strong')),
-    ...files.map((row) => toList(text, blocksOf(row), 'fenced', 'weak')),
+    ...quoted.map((row) => toList(text, row, 'quoted', 'strong')),
+    ...files.map((row) => toList(text, row, 'fenced', 'weak')),
   ]
 }
 
@@ -105,12 +103,7 @@ function readAbove(text: string, region: Region, open: number): { start: number;
 
 function toQuotation(text: string, start: number, heading: string, from: number, to: number, end: number): Quotation {
   const contentStart = findContentStart(text, Math.min(from, to), to)
-  return {
-    start,
-    end,
-    heading,
-    block: { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, to) },
-  }
+  return { start, end, heading, contentStart, contentEnd: findContentEnd(text, contentStart, to) }
 }
 
 // `<b>Content from a.pdf (Page 3): </b>`
@@ -118,14 +111,15 @@ const CREDIT = /<b>(?:content|source|document|text|excerpt|passage|file|article)
 const BREAKS = /(?:\s|<br ?\/?>)+$/i
 
 /** Finds the list whose blocks begin with bold HTML text naming their source and are separated by HTML line breaks. */
-export function findBoldLists(marks: Marks, region: Region): ContextList[] {
-  const { text } = marks
+export function findBoldLists({ text, tags }: Marks, region: Region): ContextList[] {
   const blocks: BlockSpan[] = []
-  for (const { start } of findOwn(marks.bolds, region)) {
-    if (!matchAt(CREDIT, text, start)) continue
+  const credits = findOwn(tags, region).filter(
+    ({ name, begins, start }) => name === 'b' && begins && matchAt(CREDIT, text, start),
+  )
+  for (const [i, { start }] of credits.entries()) {
     // the text is a single line, because the lines below it may belong to the prompt
     const lineEnd = findLineEnd(text, start)
-    const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
+    const next = credits[i + 1]?.start ?? region.end
     const limit = Math.min(lineEnd, next, region.end)
     const end = limit - (BREAKS.exec(text.slice(start, limit))?.[0].length ?? 0)
     if (next !== limit && text.slice(lineEnd + 1, lineEnd + 4).toLowerCase() !== '<br') return []

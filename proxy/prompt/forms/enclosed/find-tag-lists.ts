@@ -1,11 +1,10 @@
 import { type BlockSpan, type ContextList, mostBlocks, toList, toRows } from '../../context-list.ts'
-import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { type Attribute, readAttributes } from '../../scan/find-tags.ts'
-import { idNames, isOrderedField, isRankingField, named, plainId, tellsTime } from '../../scan/words/field-names.ts'
+import { idNames, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
@@ -81,7 +80,7 @@ function toRowList(text: string, row: readonly KinElement[], inContainer: boolea
   })
   return {
     ...toList(text, blocks, 'tag', isWeakTag(row[0]!.open.name) ? 'weak' : 'strong'),
-    isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)) || areDated(text, attributes, hasOrigins),
+    isOrdered: attributes.some((own) => areOrdered(text, own, hasOrigins)),
     inContainer,
     hasOrigins,
   }
@@ -95,17 +94,6 @@ function areOrdered(text: string, attributes: readonly Attribute[], hasOrigins: 
     // line numbers in different files are not an order
     if (hasOrigins && isLines(name)) return false
     return isOrderedField(name) || (name === 'total' && Number(text.slice(valueStart, valueEnd)) >= 0)
-  })
-}
-
-/**
- * Returns whether dates or pages in the elements' tags rise or fall throughout. Search results are sorted by rank
- * instead, and pages of different files are no order.
- */
-function areDated(text: string, all: readonly (readonly Attribute[])[], hasOrigins: boolean): boolean {
-  return areInOrder(all, (own) => {
-    const date = own.find(({ name }) => tellsTime(name, hasOrigins))
-    return date ? text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + LONGEST_ID)) : ''
   })
 }
 

@@ -1,7 +1,8 @@
 import { groupBy } from '#index/group-by.ts'
 import { findClosing } from '../../borders/list-closings.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
+import { readHeading } from '../../judge/read-evidence.ts'
+import { findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
 import { findOwn, type Region, readOutsideFences, startsIn } from '../../scan/find-elements.ts'
 import { readLineNotes } from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
@@ -35,7 +36,8 @@ function readList(labelled: Labelled, first: Label): ContextList | undefined {
   const { marks, region } = labelled
   const run = findRun(labelled, first)
   if (run === undefined) return undefined
-  const { labels, positional, last } = run
+  const { positional, last } = run
+  const { labels } = last
   if (!areAlike(labels)) return undefined
   // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, labels.at(-1)!.start) !== undefined) return undefined
@@ -63,7 +65,6 @@ function areAlike(labels: readonly Label[]): boolean {
 
 /** Labels of one form that may begin the blocks of one list. */
 interface LabelRun {
-  readonly labels: readonly Label[]
   readonly positional: boolean
   readonly last: LastBlock
 }
@@ -85,7 +86,7 @@ function findRun(labelled: Labelled, first: Label): LabelRun | undefined {
 }
 
 function toRun(labelled: Labelled, labels: readonly Label[], positional: boolean, limit: number): LabelRun {
-  return { labels, positional, last: readLastBlock(labelled, labels, limit) }
+  return { positional, last: readLastBlock(labelled, labels, limit) }
 }
 
 // returns the index after the labels that count up from 0 or 1
@@ -101,19 +102,15 @@ function findCountEnd(labels: readonly Label[], from: number): number {
 function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
   if (!first.bare) return false
   // under a heading like references or sources, sentences are material, not notes
-  return isLinks(text, blocks) || (isBelowBibliography(text, first) && !blocks.every((block) => isTold(text, block)))
+  return (
+    isLinks(text, blocks) ||
+    (BIBLIOGRAPHY.test(readHeading(text, first.start)) && !blocks.every((block) => isTold(text, block)))
+  )
 }
 
 // the heading of a text's notes; sources may have such a heading too
 const BIBLIOGRAPHY =
   /^\s*(?:#{1,6}\s+|\*\*|={1,6}\s*)?(?:\d{1,2}\.?\s+)?(?:references|bibliography|works cited|literature(?: cited)?|foot ?notes|end ?notes|notes|citations|further reading|see also|quellen|quellenverzeichnis|literatur|literaturverzeichnis|fußnoten|références|bibliographie|referencias|bibliografía|notas|参考文献|参考资料|注释)\s*[:：]?\s*(?:\*\*|={1,6})?[:：]?$/i
-const LONGEST_HEADING = 200
-
-function isBelowBibliography(text: string, { start: from }: Label): boolean {
-  const end = findContentEnd(text, 0, from)
-  const start = text.lastIndexOf('\n', end - 1) + 1
-  return end > 0 && end - start <= LONGEST_HEADING && BIBLIOGRAPHY.test(text.slice(start, end))
-}
 
 // bibliographic details: a year, an address, pages
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,，] ?(?:19|20)\d\d\b|\[[A-Z]\]/i
@@ -125,14 +122,13 @@ function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean 
 }
 
 // links that a text cites as [1] and [2]
+const LINK = /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/
+const LONGEST_LINK = 2_000
+
 function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
-  return blocks.every(({ contentStart, contentEnd }) => {
-    // a page address is short, so long blocks are not copied
-    return (
-      contentEnd - contentStart < 2_000 &&
-      /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/.test(text.slice(contentStart, contentEnd))
-    )
-  })
+  return blocks.every(
+    ({ contentStart: start, contentEnd: end }) => end - start < LONGEST_LINK && LINK.test(text.slice(start, end)),
+  )
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
