@@ -2,7 +2,9 @@ import { toAsciiDigits, toDigitsLike } from '../../common/digits.ts'
 import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
 import { Lookahead } from './lookahead.ts'
-import { type Citation, readCitation } from './read-citation.ts'
+import { ordinalStop } from './ordinals.ts'
+import { type Citation, readChinese, readCitation } from './read-citation.ts'
+import { readOrdinals } from './read-ordinals.ts'
 import { beginning, findStop, passStop, prose, type Region } from './region.ts'
 
 /** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
@@ -13,10 +15,10 @@ interface Progress {
 
 /** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
-const documentStop = /[`~]|\d+/g
+const documentStop = new RegExp(`[\`~]|\\d+|${ordinalStop}`, 'g')
 // `$5`, `1.5`, `a/3`
 const longestNumber = 16
-const partOfNumber = '0123456789.,/$€£=+&@%?'
+const partOfNumber = '0123456789.,/$€£+&@%?'
 
 /**
  * Maps the citations of one text, as it arrives, to the caller's labels; however the text is split, the result is the
@@ -76,6 +78,7 @@ export class CitationMapper {
     const sign = pending[at]!
     const isProse = this.#region.kind === 'prose'
     if (isProse && /\d/.test(sign)) return this.#passNumber(ahead, pending, changes)
+    if (isProse && /[a-z第]/.test(sign)) return this.#passWord(ahead, pending, changes)
     if (isProse && sign === '\\') {
       const length = isPunctuation(ahead.peek(1)) ? 2 : 1
       return ahead.isStarved ? undefined : at + length
@@ -95,6 +98,19 @@ export class CitationMapper {
     const citation = this.#readCitation(ahead, pending)
     if (ahead.isStarved) return undefined
     if (!citation) return end
+    this.#take(citation, pending, changes)
+    return citation.end
+  }
+
+  /** Decides about what may be an ordinal. */
+  #passWord(ahead: Lookahead, pending: string, changes: Splice[]): number | undefined {
+    const { at } = ahead
+    const citation =
+      pending[at] === '第'
+        ? readChinese(ahead, this.#labels)
+        : readOrdinals(ahead, this.#labels, this.#lineBefore(pending, at))
+    if (ahead.isStarved) return undefined
+    if (!citation) return at + 1
     this.#take(citation, pending, changes)
     return citation.end
   }
