@@ -5,6 +5,7 @@ import { chinese, english, suffixes } from './ordinals.ts'
 
 const BEFORE = /(?:^|[^\p{L}])the $/iu
 const joints = [', and the ', ' and the ', ' or the ', ', and ', ', ', ' and ', ' or ']
+const mostOrdinals = 4
 // `the first document to mention salt`, `the second source of income`
 const others = new Set('of to that which ever'.split(' '))
 
@@ -26,7 +27,7 @@ export function readOrdinals(ahead: Lookahead, labels: CitationLabels, line: str
     const start = ahead.at
     if (!english.some((word) => ahead.take(word)) && !takeWithSuffix(ahead)) return undefined
     numbers.push({ start, end: ahead.at })
-  } while (joints.some((joint) => ahead.take(joint)))
+  } while (numbers.length < mostOrdinals && joints.some((joint) => ahead.take(joint)))
   if (!ahead.take(' ')) return undefined
   const noun = ahead.peekWord(0)
   const name = labels.nounAt(noun)
