@@ -187,8 +187,8 @@ describe('the answer may hold a value for each document', () => {
 test('media are told from texts and tool calls', () => {
   const image = { type: 'image_url', image_url: { url: 'a' } }
   const said = { type: 'text', text: 'a' }
-  expect(read({ messages: [{ role: 'user', content: [said, image] }] }).hasMedia).toBe(true)
-  expect(read({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }).hasMedia).toBe(true)
-  expect(read({ messages: [{ role: 'user', content: [said, { type: 'tool_result' }] }] }).hasMedia).toBe(false)
-  expect(read({ messages: [{ role: 'user', content: 'a' }], input: 'b' }).hasMedia).toBe(false)
+  expect(read({ messages: [{ role: 'user', content: [said, image] }] }).media).toBe(1)
+  expect(read({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }).media).toBe(1)
+  expect(read({ messages: [{ role: 'user', content: [said, { type: 'tool_result' }] }] }).media).toBe(0)
+  expect(read({ messages: [{ role: 'user', content: 'a' }], input: 'b' }).media).toBe(0)
 })

@@ -11,8 +11,8 @@ export interface Demands {
   readonly areNumbersData: boolean
   /** the answer is data that can hold a value for each document, in their order, or a tool's call with a place */
   readonly isOrderData: boolean
-  /** pictures, sounds or videos are part of the messages */
-  readonly hasMedia: boolean
+  /** how many pictures, sounds and videos are part of the messages */
+  readonly media: number
 }
 
 /** Reads what the members of a request's body forbid. */
@@ -28,7 +28,7 @@ export function readDemands(api: PromptApi, members: Members): Demands {
       isCut(members) ||
       showsTokens(members),
     isOrderData: (isData && mayAlign(members)) || takesPlace(members),
-    hasMedia: showsMedia(members),
+    media: countMedia(members),
   }
 }
 
@@ -134,11 +134,10 @@ function isTiedToMedia(members: Members): boolean {
 
 const TEXT_PART = /^(?:input_|output_)?text$|^refusal$|^thinking$|^redacted_thinking$|^tool_|_call(?:_output)?$/
 
-/** Whether messages have parts other than texts and tool calls. */
-function showsMedia({ messages, input }: Members): boolean {
-  return [...toArray(messages), ...toArray(input)].some((message) =>
-    toArray(toObject(message).content).some((part) => !TEXT_PART.test(String(toObject(part).type))),
-  )
+/** Returns how many parts of messages are neither texts nor tool calls. */
+function countMedia({ messages, input }: Members): number {
+  const parts = [...toArray(messages), ...toArray(input)].flatMap((message) => toArray(toObject(message).content))
+  return parts.filter((part) => !TEXT_PART.test(String(toObject(part).type))).length
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -177,7 +177,9 @@ export const classes: Readonly<Record<string, string>> = {
   ROW: `
   timeline+ time_line agenda+ itinerary steps procedure thread leaderboard+ leader_board ranking+ queue+ waiting_list chat_history
   conversation_history message_history stack_trace schedule+ playlist+ play_list changelog+ transcript+ log logs podium route
-  story treasure_hunt relay hunt tour race call`,
+  story treasure_hunt relay hunt tour race call minutes slides poem dialogue dialog recipe function_results tool_results
+  gesprächsverlauf chatverlauf protokoll historique historial cronologia storico протокол 聊天记录 对话记录 会议记录 議事録
+  会話履歴 대화기록 회의록`,
   /** Reading ends. */
   ALL: 'the these those all of my both following given above provided retrieved every single',
   REARRANGE: `

@@ -83,7 +83,7 @@ export const orderRules = {
     in the order given|listed|shown|above|they|i|you; in the order in which; in the order of the; in order !to|of|that|for`,
   /** the end of a line right above texts, or how they are sorted */
   head: `
-    first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet
+    first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from|de|des|der|della|do|da ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet
     trié|triés|triées|triée|classé|classés|classées par; ordenados|ordenadas por; ordinati|ordinate per
     отсортирован*; упорядочен*; 按|依|以 ..12 排序|排列; 順 $; from EST to`,
   /** `Best matches first:`, `Use these documents first:` */
