@@ -263,8 +263,8 @@ describe('citations in other words than those of the list', () => {
       'rain [3, paragraph 2], [1: line 3], [2, lines 2-3], [3, § 2], sun.<sup>2</sup> snow [3|1]',
     ],
     [
-      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9)',
-      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9)',
+      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9), (No. 1)',
+      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9), (No. 1)',
     ],
     ['In document 1, 3 people. In source 2 and 3 others', 'In document 3, 3 people. In source 1 and 3 others'],
     ['(1) and (2), in 1. and 2), {1}, 1, #1, **1**', '(1) and (2), in 1. and 2), {1}, 1, #1, **1**'],

@@ -2,7 +2,7 @@ import { toAsciiDigits, toDigitsLike } from '../../common/digits.ts'
 import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
 import { Lookahead } from './lookahead.ts'
-import { ordinalStop } from './ordinals.ts'
+import { findPartial } from './ordinals.ts'
 import { type Citation, readChinese, readCitation } from './read-citation.ts'
 import { readOrdinals } from './read-ordinals.ts'
 import { beginning, findStop, passStop, prose, type Region } from './region.ts'
@@ -15,7 +15,7 @@ interface Progress {
 
 /** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
-const documentStop = new RegExp(`[\`~]|\\d+|${ordinalStop}`, 'g')
+const documentStop = /[`~]|\d+/g
 // `$5`, `1.5`, `a/3`
 const longestNumber = 16
 const partOfNumber = '0123456789.,/$€£+&@%?'
@@ -53,7 +53,8 @@ export class CitationMapper {
     const changes: Splice[] = []
     let at = 0
     while (at < pending.length) {
-      at = this.#findStop(pending, at)
+      const stop = this.#findStop(pending, at)
+      at = stop === pending.length && this.#region.kind === 'prose' && !isLast ? findPartial(pending, at) : stop
       if (at === pending.length) break
       const end = this.#passStop(pending, at, isLast, changes)
       if (end === undefined) break

@@ -11,8 +11,17 @@ export const chinese: readonly string[] = [...'一二三四五六七八九十']
 export const suffixes: readonly string[] = ['th', 'st', 'nd', 'rd']
 const SUFFIX = new RegExp(`(?<=\\d)(?:${suffixes.join('|')})$`)
 
-/** Where an ordinal may begin; a word that is not over yet may become one. */
-export const ordinalStop: string = `(?<![A-Za-z])(?:${english.join('|')}|[a-z]{1,11}$)|第`
+/** Where an ordinal may begin, as a pattern. */
+export const ordinalStop: string = `${english.join('|')}|第`
+const PARTIAL = /(?<![A-Za-z])[a-z]{1,10}$/
+const longestPartial = 11
+
+/** Returns where the last word of a text begins, which may become an ordinal; its length if none does. */
+export function findPartial(text: string, from: number): number {
+  const start = Math.max(text.length - longestPartial, from)
+  const found = PARTIAL.exec(text.slice(start))
+  return found ? start + found.index : text.length
+}
 
 /**
  * Returns what `second`, `2nd` or `二` becomes, `none` if it cannot become anything, because there are more labels than

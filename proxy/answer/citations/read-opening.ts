@@ -99,7 +99,7 @@ function readFooter(text: string, separator: string, labels: CitationLabels): Na
 /** `[ID: 3]`, `[#3]` */
 function readIdentified(line: string, separator: string, labels: CitationLabels): Opening | undefined {
   const before = line.slice(0, -separator.length)
-  const found = (/\p{L}/u.test(separator) ? OPEN_ID : OPEN).exec(before)?.[0]
+  const found = (/id/i.test(separator) ? OPEN_ID : OPEN).exec(before)?.[0]
   if (found === undefined) return undefined
   return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare }
 }
