@@ -71,9 +71,18 @@ export function asksForData(found: Found, sentence: string): boolean {
   return asksForFormat(found, sentence) || (found.has('bare') && !sentence.includes('brackets'))
 }
 
+// `{"doc_1": …`, `{"doc": n`
+const NUMBERED_KEY = new RegExp(
+  [
+    `["'“](?:\\p{L}{1,20}[ _-]?)?\\d{1,2}["'”]\\s*:`,
+    `["'“](?:doc(?:ument)?|source|passage|chunk|result|text|index)s?["'”]\\s*:\\s*[[<]?(?:[nikx]|int(?:eger)?|number|\\d{1,2})(?![\\p{L}.\\d])`,
+  ].join('|'),
+  'u',
+)
+
 /** Whether a lower-case sentence asks for data that may hold a value for each text. */
 export function asksForMany(found: Found, sentence: string): boolean {
-  return found.has('many') && asksForFormat(found, sentence)
+  return (found.has('many') || NUMBERED_KEY.test(sentence)) && asksForFormat(found, sentence)
 }
 
 // what stands for a number: digits, a letter of a formula, a name in braces

@@ -12,6 +12,8 @@ describe('an answer follows the order of the texts', () => {
     'Number the statements.',
     'Return the texts with typos corrected.',
     'Retell everything.',
+    'Return {"doc": n, "answer": str} where n counts documents from 1.',
+    'Answer as {"doc_1": "…", "doc_2": "…"}.',
     '表で出典も。',
     'Fix the typos.',
     'Cite what you use. Proofread everything above.',
