@@ -105,11 +105,13 @@ function areNextNames(names: readonly string[], shared: number): boolean {
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
   // `First letter`, `II. Of salt`
-  const isSame = rests.every((rest) => rest !== '' && (rest === rests[0] || /^[.:)]/.test(rest)))
-  const isPart = PART.test(prefix) || isSame
+  const isSame = rests.every((rest) => (rest !== '' && rest === rests[0]) || /^[.:)] /.test(rest))
+  const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
   return (
-    isPart &&
+    (isPart || isSame) &&
     COUNTS.some((counts) => {
+      // `a.md` and `b.md` are names
+      if (!isPart && counts.length === 26) return false
       const at = words.map((word) => counts.indexOf(word))
       return !at.includes(-1) && [1, -1].some((step) => at.every((place, i) => place === at[0]! + step * i))
     })
