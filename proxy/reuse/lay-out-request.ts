@@ -46,7 +46,7 @@ export function layOutPlaced(
 ): Generator<void, Layout> {
   const { isRefused, tenant, conversation, certain, known, permit } = input
   const options = optionsOf(input)
-  const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
+  const { asReceived, areNumbersData, isOrderData, media } = prompt.demands
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
@@ -61,7 +61,7 @@ export function layOutPlaced(
       numbers: options.citations !== false && areNumbersData,
       shared: options.citations !== false,
       data: isOrderData,
-      media: hasMedia,
+      media,
       isSet: options.set === true,
     },
   })

@@ -4,13 +4,14 @@ import { NO_SPACES } from './citation-nouns.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
 import { type Opening, readOpening } from './read-opening.ts'
+import { readOrdinals, takeChineseOrdinal } from './read-ordinals.ts'
 
 /*
  * A citation is an opening, numbers, and what closes them:
  *   a bracket    [3]  [1, 3]  [4–5]  【3】  【3†source】  [^3]  [^3^]  [[3]]  \[3\]  [3, p. 5]  <cite>3</cite>
  *                (3) if the labels of the list are written so
  *   a noun       Document 3  Documents 1 and 3  source #3  Doc. No. 3  Source ID: 3  Doc_3
- *   counted      第3个文档  3번 문서  3番目の文書
+ *   counted      第3个文档  3번 문서  3番目の文書  the third document
  *   both         [Doc 3]  [citation:3]  [Sources: 1, 3]  (Source 3)  Sources (3)
  * Only the numbers change.
  */
@@ -43,11 +44,11 @@ export function readCitation(
   behind: Behind,
 ): Citation | undefined {
   const opening = readOpening(line, labels)
-  if (!opening) return readCounted(ahead, labels)
+  if (!opening) return readCounted(ahead, labels, line)
   const { bracket, before, cited } = opening
   if (bracket === '') return readSpoken(ahead, opening)
   const isSlashed = bracket === '[' && /\p{L} ?$/u.test(before)
-  const numbers = readNumbers(ahead, true, isSlashed ? `${separators}/+` : separators)
+  const numbers = readNumbers(ahead, true, isSlashed ? `${separators}/+|` : separators)
   const isList = numbers !== undefined && (numbers.length > 1 || /\D/.test(ahead.since(numbers[0]!.start)))
   // a range would be a class of characters
   if (!numbers || (bracket === '[^' && isList && numbers.length === 1)) return undefined
@@ -81,7 +82,7 @@ function readSpoken(ahead: Lookahead, { cited, isPlural, isLoose, isAlone }: Ope
 const units = new Set('seconds minutes hours days weeks months years times digits'.split(' '))
 
 // `Source 2 and 4 say so`
-const verbs = new Set('say state agree differ mention show confirm both are have'.split(' '))
+const verbs = new Set('say says state agree differ mention show confirm both are have'.split(' '))
 // `資料3点を`, `문서 3개`, but not `资料3点明`
 const counters = '点枚件冊個つ개건권'
 
@@ -123,12 +124,22 @@ const surelyClosed: Partial<Record<Opening['bracket'], (ahead: Lookahead) => boo
 const countedNouns =
   '文档 文檔 文件 文章 资料 資料 来源 來源 文献 片段 段落 文書 ドキュメント 出典 문서 자료 출처 문헌'.split(' ')
 
-/** Reads `3번 문서` and `3番目の文書`. */
-function readCounted(ahead: Lookahead, { bare }: CitationLabels): Citation | undefined {
+/** Reads `3번 문서`, `3番目の文書` and `the 3rd document`. */
+function readCounted(ahead: Lookahead, labels: CitationLabels, line: string): Citation | undefined {
+  const start = ahead.at
+  const ordinals = readOrdinals(ahead, labels, line)
+  if (ordinals) return ordinals
+  ahead.at = start
   const numbers = readNumbers(ahead, false)
   if (!numbers || !['번째', '번', '番目の', 'つ目の'].some((sign) => ahead.take(sign))) return undefined
   skipBlanks(ahead)
-  return countedNouns.some((noun) => ahead.take(noun)) ? { end: ahead.at, numbers, cited: bare } : undefined
+  return countedNouns.some((noun) => ahead.take(noun)) ? { end: ahead.at, numbers, cited: labels.bare } : undefined
+}
+
+/** Reads `第二个文档`. */
+export function readChinese(ahead: Lookahead, { bare }: CitationLabels): Citation | undefined {
+  const number = ahead.take('第') ? takeChineseOrdinal(ahead) : undefined
+  return number && surelyClosed.第!(ahead) ? { end: ahead.at, numbers: [number], cited: bare } : undefined
 }
 
 /** Steps over the end of a footnote mark, unless it is that of a regular expression. */
@@ -143,7 +154,9 @@ function takePage(ahead: Lookahead): boolean {
   const isPage =
     (ahead.take(',') || ahead.take(':')) &&
     skipBlanks(ahead) > 0 &&
-    ['pp.', 'p.', 'pages', 'page'].some((word) => ahead.take(word)) &&
+    ['pp.', 'p.', 'pages', 'page', 'lines', 'line', 'paragraphs', 'paragraph', 'section', '§'].some((word) =>
+      ahead.take(word),
+    ) &&
     skipBlanks(ahead) >= 0 &&
     readNumbers(ahead, false) !== undefined
   if (!isPage) ahead.at = start
@@ -189,7 +202,7 @@ const mostDigits = 6
 const blanks = ' \t\u00a0'
 const rangeSpaces = '\u2002\u2003\u2004\u2005\u2009'
 const separators = ',;，；、和与と،؛'
-const conjunctions = ['and', 'or', 'also', '&', 'und', 'oder', 'et', 'ou', 'y', 'en', 'e', 'och', 'og', 'и']
+const conjunctions = 'and or nor also & und oder sowie noch et ou ni y en e och og и или'.split(' ')
 
 /**
  * Reads `3`, `1, 3`, `4–5`, `1, 2 and 4 to 6`: numbers and ranges, only one unless `isList`. Ends after the last.

@@ -63,6 +63,10 @@ describe('numbers may come back unmapped', () => {
     { prompt: 'q', suffix: ' says so.' },
     { prompt: 'q?\nAnswer: According to document' },
     { text: ['q?\n答案：根据文档'] },
+    { prompt: 'q?\nMost relevant document:' },
+    { prompt: 'q?\nSource used: [Doc' },
+    { messages: [{ role: 'user', content: 'q?\n\nSource:' }] },
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'q?\n\nSource:' }] }] },
     {
       messages: [
         { role: 'user', content: 'q' },
@@ -94,6 +98,7 @@ describe('numbers may come back unmapped', () => {
     { prompt: 'q?\nAnswer: ' },
     { prompt: ['Answer: no\nq?', "q?\nAnswer: Let's think step by step."] },
     { prompt: 'Documents:\nQuestion: Where is it' },
+    { messages: [{ role: 'user', content: 'Sources:\n[1] a\n\nWhat is in this document?' }] },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
   test('in responses, which are stored unless they say otherwise', () => {
@@ -126,6 +131,30 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ choice: { type: 'integer' } })] },
     { tools: [tool({ docs: { type: 'array', items: { type: 'integer' } } })] },
     { tools: [tool({ n: { type: 'integer', description: 'Which result to open, 1-based.' } })] },
+    {
+      tools: [
+        {
+          name: 'f',
+          description: 'Opens the n-th document.',
+          input_schema: { properties: { n: { type: 'integer' } } },
+        },
+      ],
+    },
+    {
+      tools: [
+        {
+          name: 'f',
+          description: 'Opens a result by position.',
+          parameters: { properties: { id: { type: 'integer' } } },
+        },
+      ],
+    },
+    { tools: [tool({ which: { type: 'string', description: '"first", "second" and so on' } })] },
+    { guided_choice: ['first', 'second', 'third'] },
+    { response_format: schema({ first_summary: { type: 'string' }, second_summary: { type: 'string' } }) },
+    { response_format: schema({ document_index: { type: 'string' } }) },
+    { response_format: schema({ source: { type: 'string', description: 'number of the document' } }) },
+    { prompt: 'a\n\nb\n\nSummaries:\n1.' },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([
@@ -144,6 +173,8 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ items: { type: 'array', items: { properties: { quantity: { type: 'integer' } } } } })] },
     { tools: [tool({ index: { type: 'integer' } })], tool_choice: 'none' },
     { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
+    { tools: [tool({ first_name: { type: 'string' }, seconds: { type: 'integer', description: 'per second' } })] },
+    { response_format: schema({ first_name: { type: 'string' }, last_name: { type: 'string' } }) },
   ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))
 
   test('of a depth that cannot be written again', () => {
@@ -156,8 +187,8 @@ describe('the answer may hold a value for each document', () => {
 test('media are told from texts and tool calls', () => {
   const image = { type: 'image_url', image_url: { url: 'a' } }
   const said = { type: 'text', text: 'a' }
-  expect(read({ messages: [{ role: 'user', content: [said, image] }] }).hasMedia).toBe(true)
-  expect(read({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }).hasMedia).toBe(true)
-  expect(read({ messages: [{ role: 'user', content: [said, { type: 'tool_result' }] }] }).hasMedia).toBe(false)
-  expect(read({ messages: [{ role: 'user', content: 'a' }], input: 'b' }).hasMedia).toBe(false)
+  expect(read({ messages: [{ role: 'user', content: [said, image] }] }).media).toBe(1)
+  expect(read({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }).media).toBe(1)
+  expect(read({ messages: [{ role: 'user', content: [said, { type: 'tool_result' }] }] }).media).toBe(0)
+  expect(read({ messages: [{ role: 'user', content: 'a' }], input: 'b' }).media).toBe(0)
 })

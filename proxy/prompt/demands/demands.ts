@@ -1,4 +1,5 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { readLastNoun } from '../../answer/citations/citation-nouns.ts'
 import { toArray, toObject } from '../../common/json/json-value.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 
@@ -10,8 +11,8 @@ export interface Demands {
   readonly areNumbersData: boolean
   /** the answer is data that can hold a value for each document, in their order, or a tool's call with a place */
   readonly isOrderData: boolean
-  /** pictures, sounds or videos are part of the messages */
-  readonly hasMedia: boolean
+  /** how many pictures, sounds and videos are part of the messages */
+  readonly media: number
 }
 
 /** Reads what the members of a request's body forbid. */
@@ -27,7 +28,7 @@ export function readDemands(api: PromptApi, members: Members): Demands {
       isCut(members) ||
       showsTokens(members),
     isOrderData: (isData && mayAlign(members)) || takesPlace(members),
-    hasMedia: showsMedia(members),
+    media: countMedia(members),
   }
 }
 
@@ -57,7 +58,9 @@ const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
 function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
-  if ([members.prompt, members.text].flat().some(beginsAnswer)) return true
+  const said = [last.content, ...toArray(last.content).map((part) => toObject(part).text)]
+  const plain = [members.prompt, members.text].flat()
+  if (plain.some(beginsAnswer) || [...plain, ...said].some(asksForName)) return true
   const ends = valuesOf(members, /^stop(?:_sequences)?$/).flat()
   return ends.some((end) => typeof end === 'string' && SIGN.test(end))
 }
@@ -67,6 +70,17 @@ function beginsAnswer(prompt: unknown): boolean {
   if (typeof prompt !== 'string') return false
   const cue = readCue(prompt, prompt.lastIndexOf('\n') + 1)
   return cue?.answer === true && !cue.empty && !/[.!?:。！？：][ \t]*$/.test(prompt)
+}
+
+// `Source used: [Doc`, `Most relevant document:`
+const OPENED = /[[【][^\]】]{0,20}$/
+const ANNOUNCED = /[:：#№] ?$/
+
+/** Whether a prompt ends where the name of a document is to follow, which may be a bare number. */
+function asksForName(prompt: unknown): boolean {
+  if (typeof prompt !== 'string') return false
+  const line = prompt.slice(prompt.lastIndexOf('\n') + 1)
+  return OPENED.test(line) || (ANNOUNCED.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing')
 }
 
 /**
@@ -112,11 +126,10 @@ function isTiedToMedia(members: Members): boolean {
 
 const TEXT_PART = /^(?:input_|output_)?text$|^refusal$|^thinking$|^redacted_thinking$|^tool_|_call(?:_output)?$/
 
-/** Whether messages have parts other than texts and tool calls. */
-function showsMedia({ messages, input }: Members): boolean {
-  return [...toArray(messages), ...toArray(input)].some((message) =>
-    toArray(toObject(message).content).some((part) => !TEXT_PART.test(String(toObject(part).type))),
-  )
+/** Returns how many parts of messages are neither texts nor tool calls. */
+function countMedia({ messages, input }: Members): number {
+  const parts = [...toArray(messages), ...toArray(input)].flatMap((message) => toArray(toObject(message).content))
+  return parts.filter((part) => !TEXT_PART.test(String(toObject(part).type))).length
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -158,13 +171,15 @@ function constraintsOf(members: Members): unknown[] {
 
 const lengthOfEnd = 64
 
-/** Whether the answer continues JSON or code: the end of a plain prompt, or the beginning in a final assistant message. */
+/** Whether the answer continues JSON, code or a list: the end of a plain prompt, or the beginning in a final assistant message. */
 function isBegun({ messages, prompt, text }: Members): boolean {
   const { role, content } = toObject(toArray(messages).at(-1))
   const begun = role === 'assistant' ? [content, ...toArray(content).map((part) => toObject(part).text)] : []
   const plain = [prompt, text].flat().filter((value) => typeof value === 'string')
   return [...begun, ...plain.map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
-    (beginning) => typeof beginning === 'string' && /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning),
+    (beginning) =>
+      typeof beginning === 'string' &&
+      /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$|\n[ \t]*(?:1[.)]|[-*•])[ \t]*$/.test(beginning),
   )
 }
 
@@ -186,28 +201,35 @@ function isForced(members: Members): boolean {
 /** Whether data of the form that is asked for can hold a value for each document. An unknown form can. */
 function mayAlign(members: Members): boolean {
   const own = constraintsOf(members)
-  const schemas = isForced(members) ? [...own, ...argumentsOf(members)] : own
+  const schemas = isForced(members) ? [...own, ...toolsOf(members).map(argumentsOf)] : own
   return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
 }
 
-/** Returns the schemas of the tools of which one may be called. */
-function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
+/** Returns the tools of which one may be called. */
+function toolsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): Members[] {
   const { name, function: chosen } = toObject(choice)
   const wanted = toObject(call).name ?? name ?? toObject(chosen).name
   const called = [...toArray(tools), ...toArray(functions)]
     .map(toObject)
     .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
-  return called
-    .filter((tool) => wanted === undefined || tool.name === wanted)
-    .map((tool) => tool.parameters ?? tool.input_schema)
+  return called.filter((tool) => wanted === undefined || tool.name === wanted)
 }
 
-const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/
+function argumentsOf({ parameters, input_schema: schema }: Members): unknown {
+  return parameters ?? schema
+}
+
+const MANY =
+  /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d|["_](?:index|idx|position|rank|ordinal)"\s*:/
+// where something is called the second, something else is the first
+const COUNTED =
+  /(?<![a-z]|(?:per|in|a|each|every|one) )second(?![a-z])|zweite|deuxième|segund|secondo|втор|第二|두 ?번째|الثاني/i
 
 function mayHoldMany(schema: unknown): boolean {
   const written = write(schema)
   // without properties, choices or a type, it says nothing of the form
-  return written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+  if (written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written)) return true
+  return [MANY, COUNTED, BY_PLACE].some((pattern) => pattern.test(written))
 }
 
 const PLACE =
@@ -219,28 +241,32 @@ const CHOICE = `(?:choice|selection|option|doc|citation|reference|${TEXT})`
 const CHOSEN = new RegExp(`^(?:${CHOICE}|selected)$`)
 const CHOSEN_ONES = new RegExp(`^(?:${CHOICE}s|selected|cited)$`)
 const BY_PLACE = new RegExp(
-  `\\b(?:which|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:0|1|zero|one)-based`,
+  `\\b(?:which|n-?th|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:(?:0|1|zero|one)-based|by (?:its )?(?:place|position|number))`,
   'i',
 )
 const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
 function takesPlace(members: Members): boolean {
-  return isCalling(members) && argumentsOf(members).some((schema) => holdsPlace(toObject(schema), 0))
+  if (!isCalling(members)) return false
+  return toolsOf(members).some((tool) => holdsPlace(toObject(argumentsOf(tool)), String(tool.description), 0))
 }
 
-function holdsPlace({ properties }: Members, depth: number): boolean {
+function holdsPlace({ properties }: Members, about: string, depth: number): boolean {
   return Object.entries(toObject(properties)).some(
-    ([name, schema]) => isPlace(name, schema) || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+    ([name, schema]) =>
+      isPlace(name, schema, about) || (depth < deepestProperties && holdsPlace(toObject(schema), about, depth + 1)),
   )
 }
 
-function isPlace(name: string, value: unknown): boolean {
+/** Whether a value is a place, by its name, its own description or that of its tool. */
+function isPlace(name: string, value: unknown, about: string): boolean {
   if (PLACE.test(name) && NUMBERS.test(write(value) ?? '')) return true
   const { type, items, description } = toObject(value)
+  if (COUNTED.test(String(description))) return true
   const isOne = isNumber(type)
   if (!isOne && !(type === 'array' && isNumber(toObject(items).type))) return false
-  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || BY_PLACE.test(String(description))
+  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || [description, about].some((words) => BY_PLACE.test(String(words)))
 }
 
 function isNumber(type: unknown): boolean {

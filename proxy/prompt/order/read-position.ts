@@ -1,11 +1,11 @@
 import { matchAt } from '../scan/find-edges.ts'
 
 /**
- * A position that a text states: a date, a day of the week, a month, a time of day or a number. Positions of one kind
+ * A position that a text states: a date, a day of the week, a month, a time of day, an age or a number. Positions of one kind
  * can be compared.
  */
 export interface Position {
-  readonly kind: 'date' | 'day' | 'month' | 'time' | 'number'
+  readonly kind: 'date' | 'day' | 'month' | 'time' | 'age' | 'number'
   readonly value: readonly number[]
 }
 
@@ -39,6 +39,24 @@ const DATE = new RegExp(
   'iuy',
 )
 const TIME = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d{1,6})?(?!\d)/y
+/** How many hours are in a unit of time, by the beginnings of its names. */
+const UNITS = (
+  [
+    [0.0003, 'sec sek сек 秒 초'],
+    [0.0167, 'min мин 分 분'],
+    [1, 'hour h stunde heure hora ora ore час 小时 小時 時間 시간'],
+    [24, 'day tag jour d\u00eda dia giorn де дн 天 日 일'],
+    [168, 'week woche semaine semana settiman недел 周 週 주'],
+    [730, 'month monat mois mes m\u00eas месяц 个月 個月 か月 개월'],
+    [8_760, 'year jahr an a\u00f1o год лет 年 년'],
+  ] as const
+).map(([hours, names]) => ({ hours, names: names.split(' ') }))
+const AGO = '(?:vor|il y a|hace|há) '
+const COUNT = '(\\d{1,3}|an?|one|ein(?:e[rmn]?)?|une?|una?|uma?|uno)'
+const AGE = new RegExp(
+  `(?:(?:${AGO}|(?<=${AGO}))${COUNT} (\\p{L}{1,12})|${COUNT}? ?(\\p{L}{1,10}?) ?(?:ago|fa|atrás|назад|前|전)|(yesterday))(?!\\p{L})`,
+  'iuy',
+)
 const NUMBER = /\d{1,14}(?:\.\d{1,4}){0,4}/y
 
 /** Returns the date, day, month or time of day that begins at `at`, if there is one. */
@@ -48,10 +66,22 @@ export function readDate(text: string, at: number): Position | undefined {
   if (date !== undefined) return date
   if (day !== undefined)
     return { kind: 'day', value: [DAYS.findIndex((kinds) => kinds.flat().includes(day.toLowerCase()))] }
+  const age = readAge(text, at)
+  if (age !== undefined) return { kind: 'age', value: [age] }
   const month = toNamedMonth(matchAt(MONTH_ALONE, text, at)?.[1])
   if (month > 0) return { kind: 'month', value: [month] }
   const [, ...time] = matchAt(TIME, text, at) ?? []
   return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
+}
+
+/** Returns how many hours ago something was, as `3 hours ago` says. */
+function readAge(text: string, at: number): number | undefined {
+  const [, before, unitBefore, behind, unitBehind, yesterday] = matchAt(AGE, text, at) ?? []
+  if (yesterday !== undefined) return 24
+  const name = (unitBefore ?? unitBehind)?.toLowerCase()
+  const unit = UNITS.findLast(({ names }) => names.some((begins) => name?.startsWith(begins)))
+  const count = before ?? behind ?? '1'
+  return unit && (/\d/.test(count) ? Number(count) : 1) * unit.hours
 }
 
 function readFullDate(text: string, at: number): Position | undefined {

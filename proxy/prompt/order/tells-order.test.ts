@@ -58,6 +58,15 @@ const keys: Readonly<Record<string, (n: number) => string>> = {
   'a release': (n) => `## Release ${n}.0\n`,
   'a version': (n) => `v1.${n}.0 `,
   'a number of an outline': (n) => `2.${n} `,
+  'a number of a line': (n) => `${n}0  fn go() `,
+  'an age': (n) => `${['3 hours ago', 'yesterday', '2 weeks ago'][n - 1]}: `,
+  'an age in a tag': (n) => `<age>${['an hour ago', '2 days ago', 'a month ago'][n - 1]}</age>\n`,
+  'a German age': (n) => `vor ${['3 Stunden', 'einem Tag', '2 Wochen'][n - 1]}: `,
+  'a French age': (n) => `il y a ${['3 heures', 'un jour', '2 ans'][n - 1]} : `,
+  'a Spanish age': (n) => `hace ${['3 horas', 'un día', '2 meses'][n - 1]}: `,
+  'a Russian age': (n) => `${['3 часа', '2 дня', '5 лет'][n - 1]} назад: `,
+  'a Chinese age': (n) => `${['3小时', '2天', '5年'][n - 1]}前：`,
+  'a Korean age': (n) => `${['3시간', '2일', '5년'][n - 1]} 전: `,
 }
 
 const count = (text: string): number[] => contentsOf(text).map(({ length }) => length)
@@ -131,6 +140,9 @@ it.each([
   [['٥ يناير ٢٠٢٣', '٧ فبراير ٢٠٢٣', '١ مارس ٢٠٢٣'], false],
   [['الفصل ٠٢', 'الفصل ٠٣', 'الفصل ٠٤'], false],
   [['2024년 3월 5일', '2024년 4월 1일', '2024년 4월 9일'], false],
+  [['First letter', 'Second letter', 'Third letter'], false],
+  [['I. Of mills', 'II. Of salt', 'III. Of bees'], false],
+  [['First aid', 'Second hand goods', 'Third parties'], true],
   [['Part III', 'Part I', 'Part II'], true],
   [['Plan A', 'Plan B', 'Plan C'], true],
   [['March hares', 'April showers', 'May flowers'], true],

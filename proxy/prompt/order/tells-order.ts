@@ -15,7 +15,7 @@ const WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
 // what a number counts, behind it
 const COUNTED = /^[年月日章节節页頁回部条條課课话話년월일장절회과화]/u
-const BARE = new RegExp(`^(?:[ \\t]*(?:\\n|$)|[.):：\\]/]|[ \\t]*[-–—:：|])|${COUNTED.source}`, 'u')
+const BARE = new RegExp(`^(?:[ \\t]*(?:\\n|$)|\\t| {2}|[.):：\\]/]|[ \\t]*[-–—:：|])|${COUNTED.source}`, 'u')
 // `doc3` is a name, `v3`, `Q3` and `FY2021` are not
 const NAMED = /(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$/iu
 // a key identifies a text, but not its position
@@ -104,10 +104,14 @@ function areNextNames(names: readonly string[], shared: number): boolean {
   if (areSteady(values, dateIn) || areSteady(names, (name) => dateIn(valueAt(name, before)))) return true
   const words = values.map((value) => /^(?:\p{Script=Han}|\p{L}+)/u.exec(value)?.[0] ?? '')
   const rests = values.map((value, i) => value.slice(words[i]!.length))
+  // `First letter`, `II. Of salt`
+  const isSame = rests.every((rest) => (rest !== '' && rest === rests[0]) || /^[.:)] /.test(rest))
   const isPart = PART.test(prefix) || rests.every((rest) => PART.test(rest) && rest === rests[0])
   return (
-    isPart &&
+    (isPart || isSame) &&
     COUNTS.some((counts) => {
+      // `a.md` and `b.md` are names
+      if (!isPart && counts.length === 26) return false
       const at = words.map((word) => counts.indexOf(word))
       return !at.includes(-1) && [1, -1].some((step) => at.every((place, i) => place === at[0]! + step * i))
     })

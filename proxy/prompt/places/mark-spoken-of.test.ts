@@ -280,6 +280,43 @@ describe('a list stays as received', () => {
     }
   })
 
+  it('when a block names another one by an ordinal and the noun of their labels', () => {
+    const asked = (...blocks: string[]): Message[] => [user(`${spoken(...blocks)}\n\nQuestion: why?`)]
+    expect(isMoved(asked, `${peru} The second river says otherwise.`)).toBe(true)
+    expect(isMoved(asked, `${peru} The second document says otherwise.`)).toBe(false)
+  })
+
+  it('when the answer that the caller has begun goes through it', () => {
+    const begun =
+      (words: string) =>
+      (...blocks: string[]): Message[] => [
+        user(`<documents>\n${blocks.map((text) => `<document>${text}</document>`).join('\n')}\n</documents>\n\nWhy?`),
+        assistant(words),
+      ]
+    expect(isMoved(begun('The rivers are these:'))).toBe(true)
+    expect(isMoved(begun('The documents, one by one, say:'))).toBe(false)
+  })
+
+  it('beside as many pictures', () => {
+    const asked =
+      (pictures: number) =>
+      (...blocks: string[]): Message[] => [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'text',
+              text: `<documents>\n${blocks.map((text) => `<document>${text}</document>`).join('\n')}\n</documents>`,
+            },
+            ...Array.from({ length: pictures }, () => ({ type: 'image_url', image_url: { url: 'data:a' } })),
+            { type: 'text', text: 'Question: Why?' },
+          ],
+        },
+      ]
+    expect(isMoved(asked(1))).toBe(true)
+    expect(isMoved(asked(2))).toBe(false)
+  })
+
   it('when an answer that is not known here cites it', () => {
     const chat = (...blocks: string[]): Message[] => [user(numbered(...blocks)), assistant('Peru [1].'), user('Thanks')]
     expect(isMoved(chat)).toBe(false)
@@ -658,6 +695,13 @@ describe('the line right above a list', () => {
     'Ordenados por llegada:',
     '按到达时间排序：',
     '到着順：',
+    'Minutes:',
+    'Minutes of the meeting:',
+    '聊天记录：',
+    'Gesprächsverlauf:',
+    'Historique de la conversation :',
+    '<slides>',
+    '<function_results>',
   ])('gives its places a meaning: %s', (head) => expect(isKept(head)).toBe(true))
 
   it.each([

@@ -24,13 +24,13 @@ export interface Stays {
   readonly shared: boolean
   /** all: the answer is data that may follow their order */
   readonly data: boolean
-  /** those that hold placeholders of media */
-  readonly media: boolean
+  /** how many pictures, sounds and videos there are: lists that hold placeholders of them, or have as many blocks */
+  readonly media: number
   /** the sender states that the order of lists means nothing */
   readonly isSet: boolean
 }
 
-export const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
+export const nothingStays: Stays = { numbers: false, shared: true, data: false, media: 0, isSet: false }
 
 /**
  * Marks contexts whose order must stay: what the system or the user says in any message forbids a move, or blocks are
@@ -113,7 +113,9 @@ function* hearAll(messages: readonly Found[], texts: readonly string[]): Generat
   let [heard, step] = [0, 0]
   for (let place = messages.length - 1; place >= 0; place--) {
     const message = messages[place]!
-    if (!isAsking(message) || (heard > mostHeard && !isOfSystem(message))) continue
+    // what the caller has begun the answer with asks, too
+    const isBegun = place === messages.length - 1 && message.message.role === 'assistant'
+    if (!(isAsking(message) || isBegun) || (heard > mostHeard && !isOfSystem(message))) continue
     const one = { place, ...toHeard(message, texts) }
     heard += one.words.length
     // remembered for the lists
@@ -170,15 +172,16 @@ function judge(
 
 const LONGEST_HEADING = 200
 const OPENING = /(?:\s|<[^<>\n]{1,80}>|```\w{0,10})+$/
+const NAME = /(?<=<)[a-z_-]{1,40}(?=[ >])/gi
 
-/** Returns the line right above a list, without tags that open it. Empty if it announces nothing. */
+/** Returns the names of the tags that open a list, and the line above them, if it announces something. */
 function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]): string {
-  const above = texts[first!.text]!.slice(Math.max(0, first!.start - LONGEST_HEADING), first!.start).replace(
-    OPENING,
-    '',
-  )
+  const before = texts[first!.text]!.slice(Math.max(0, first!.start - LONGEST_HEADING), first!.start)
+  const opening = OPENING.exec(before)?.[0] ?? ''
+  const above = before.slice(0, before.length - opening.length)
   const line = above.slice(above.lastIndexOf('\n') + 1)
-  return /[:：)）*]$|^#/.test(line) ? line : ''
+  const names = [...opening.matchAll(NAME)].map(([name]) => name.replaceAll(/[_-]/g, ' '))
+  return [...names, /[:：)）*]$|^#/.test(line) ? line : ''].join('\n')
 }
 
 const TRANSLATED = /_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>/i
@@ -251,9 +254,10 @@ function findBound(
   if (role === 'documents' && !stays.isSet) return 'numbers'
   if (stays.data && !stays.isSet) return 'task'
   if (stays.numbers && context.positional) return 'numbers'
-  const hasMedia =
-    stays.media && context.slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
-  return hasMedia ? 'order' : undefined
+  if (stays.media === 0) return undefined
+  const { slots } = context
+  const hasMedia = slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
+  return hasMedia || stays.media === slots.length ? 'order' : undefined
 }
 
 function isMovable({ slots, isResult }: PromptContext): boolean {

@@ -29,7 +29,8 @@ export const answerRules = {
     ONE_ABROAD ..2 UNIT_ABROAD|NUMBER_ABROAD; UNIT_ABROAD|NUMBER_ABROAD solamente|soltanto; alleen|slechts|één|bara|endast|kun|bare|ett|tylko|jedną|jednym|pouze|jen|jedním|sadece|chỉ|hanya|satu|en_enkelt|tek_bir _? UNIT_ABROAD|NUMBER_ABROAD
     только|одн*|лише|тільки номер*|индекс*|цифр*|букв*|числ*|слов*|літер*
     只|仅 ..10 编号|編號|序号|序號|数字|數字|索引|字母; 一 个|個 数字|數字|字母|编号|词|字; 番号|数字|記号 だけ|のみ|一つ|1つ|ひとつ; 번호|숫자|글자 만|하나
-    رقم|حرف واحد; الرقم|رقم فقط; केवल|सिर्फ संख्या|अंक; ספרה אחת; רק את? המספר; ตัวเลขเดียว; เฉพาะหมายเลข`,
+    رقم|حرف واحد; الرقم|رقم فقط; केवल|सिर्फ संख्या|अंक; ספרה אחת; ตัวเลขเดียว; เฉพาะหมายเลข; แค่หมายเลข
+    ARTICLE|which|what|by|with|only|just number|index|position $$; NUMBER_ABROAD saja? $$; 编号|編號|序号|番号 是|は|为; 何番 !目; 몇번이|인|째`,
   /** data that may hold a value for each text, though no word says so */
   many: 'array|arrays|list of; json list|lists; lists|csv|tsv|数组|數組|列表|配列|배열|목록|liste|lista|список*|TABLE',
 
@@ -70,9 +71,18 @@ export function asksForData(found: Found, sentence: string): boolean {
   return asksForFormat(found, sentence) || (found.has('bare') && !sentence.includes('brackets'))
 }
 
+// `{"doc_1": …`, `{"doc": n`
+const NUMBERED_KEY = new RegExp(
+  [
+    `["'“](?:\\p{L}{1,20}[ _-]?)?\\d{1,2}["'”]\\s*:`,
+    `["'“](?:doc(?:ument)?|source|passage|chunk|result|text|index)s?["'”]\\s*:\\s*[[<]?(?:[nikx]|int(?:eger)?|number|\\d{1,2})(?![\\p{L}.\\d])`,
+  ].join('|'),
+  'u',
+)
+
 /** Whether a lower-case sentence asks for data that may hold a value for each text. */
 export function asksForMany(found: Found, sentence: string): boolean {
-  return found.has('many') && asksForFormat(found, sentence)
+  return (found.has('many') || NUMBERED_KEY.test(sentence)) && asksForFormat(found, sentence)
 }
 
 // what stands for a number: digits, a letter of a formula, a name in braces

@@ -94,7 +94,7 @@ export const classes: Readonly<Record<string, string>> = {
   join stitch sort order reorder re_order rearrange`,
   /** What is done with texts, or with what one has written. */
   HANDLE: `
-  translate proofread spellcheck spell_check copy repeat retype rewrite rephrase paraphrase reformat format renumber rank rerank
+  translate proofread spellcheck spell_check reverse enumerate number retell copy repeat retype rewrite rephrase paraphrase reformat format renumber rank rerank
   re_rank sort order reorder rearrange shuffle swap fix correct transcribe redact render convert`,
   HANDLE_ABROAD: `
   übersetz* korrigier* sortier* ordne formatier* formulier* traduis traduisez corrige corriger corrigez reformule reformuler
@@ -177,7 +177,9 @@ export const classes: Readonly<Record<string, string>> = {
   ROW: `
   timeline+ time_line agenda+ itinerary steps procedure thread leaderboard+ leader_board ranking+ queue+ waiting_list chat_history
   conversation_history message_history stack_trace schedule+ playlist+ play_list changelog+ transcript+ log logs podium route
-  story treasure_hunt relay hunt tour race call`,
+  story treasure_hunt relay hunt tour race call minutes slides poem dialogue dialog recipe function_results tool_results
+  gesprächsverlauf chatverlauf protokoll historique historial cronologia storico протокол 聊天记录 对话记录 会议记录 議事録
+  会話履歴 대화기록 회의록`,
   /** Reading ends. */
   ALL: 'the these those all of my both following given above provided retrieved every single',
   REARRANGE: `
@@ -257,8 +259,8 @@ export const classes: Readonly<Record<string, string>> = {
   vilket vilken vilka hvilket hvilken hvilke któr* kter* hangi mana какой какая каком какие каких какому якому який яка ποιο* أي
   איזה* כאיזה* कौन किस 哪 那 何 どの 어느 어떤`,
   DATA_FORMAT: `
-  json json5 jsonl yaml yml toml csv tsv xml protobuf array+ dict dictionary dictionaries tuple+ 数组 數組 配列 배열 مصفوفة массив* масив*`,
-  TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 جدول טבלה* सारणी',
+  json json5 jsonl python_list python_dict* yaml yml toml csv tsv xml protobuf array+ dict dictionary dictionaries tuple+ 数组 數組 配列 배열 مصفوفة массив* масив*`,
+  TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 表で 表に 表形式 جدول טבלה* सारणी',
   REPLY: 'answer reply respond return output print give say choose pick select end finish',
   ONE: 'one a an the its their',
   UNIT: 'digit digits numeral integer letter index indices indexes id ids character number numbers token',
@@ -287,10 +289,10 @@ export const classes: Readonly<Record<string, string>> = {
   /** In other languages such words stand for hardly anything else beside words for texts. */
   NUMBER_ABROAD: `
   nummer nummern zahl ziffer numéro+ rang número+ numero numeri nummers nummeret nummerene numret numre numer* čísl*
-  numara* номер* số nomor رقم* संख्या क्रमांक מספר*`,
+  numara* номер* số nomor* αριθμ* رقم* संख्या क्रमांक מספר*`,
   ASKING: `
-  by with using via name list give state mention report return indicate provide include output print add are track_of through per mit
-  über nenne gib par avec indique donne por con com indica tramite via door po по указыв* укаж*`,
+  by with using via name list give state mention report return indicate provide include output print add write put append then are track_of through
+  per mit über nenne gib par avec indique donne por con com indica tramite via door po по указыв* укаж*`,
   ARTICLE: `
   the its their your a all of der die den ihre ihrer ihren ihrem deren leur leurs le les son sa su sus el los o os seu seus il i loro de
   hun`,

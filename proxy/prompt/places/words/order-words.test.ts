@@ -113,6 +113,16 @@ describe('one of several texts is called by its place', () => {
     '文档三说了什么？',
     '最初の二つの文書を比べてください。',
     '처음 두 문서를 비교하세요.',
+    'والثاني؟',
+    'והשני?',
+    'दूसरा?',
+    'ikinci?',
+    'İkincisi ne diyor?',
+    'Και το δεύτερο;',
+    'ข้อสองล่ะ?',
+    'Summarise the second half of the list.',
+    'Only the first two matter.',
+    'doc B?',
   ])('%s', (words) => expect(isCalledByPlace(words)).toBe(true))
 
   it.each([
@@ -167,6 +177,12 @@ describe('words say that texts stand in an order', () => {
     'They stem from Ann, Bob, Carl, Dora and Eve.',
     'What happens next in the story?',
     'What does the next page say?',
+    'In case of conflict trust whatever is furthest down.',
+    'Prefer information nearer the top if there is a contradiction.',
+    'The passages appear as in the book.',
+    'In what order are the topics raised?',
+    'Is the newest text about salt?',
+    'What was pasted first?',
   ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 
   it.each([
@@ -226,4 +242,34 @@ describe('an answer is asked for in the order of the texts', () => {
     '若与当前输入冲突，以当前输入为准。',
     'What is the latest version of the compiler?',
   ])('but not by: %s', (words) => expect(isOrdered(words)).toBe(false))
+})
+
+describe('a bare number is asked for', () => {
+  const numbered = { ...list, isPositional: true }
+  it.each([
+    'What is its number?',
+    'Which number?',
+    'Tell me which by number.',
+    'Quel numéro ?',
+    '¿Qué número?',
+    'Antwoord alleen met het nummer.',
+    'Какой номер?',
+    '编号是多少?',
+    '何番ですか?',
+    '몇 번이야?',
+    'ענה רק במספר.',
+    'ตอบแค่หมายเลข',
+    'Chỉ trả lời bằng số.',
+    'Jawab dengan nomornya saja.',
+    'Απάντησε μόνο με τον αριθμό.',
+    'Write answer and confidence, then the doc number on a new line.',
+    'Respond with a Python list.',
+  ])('%s', (words) => expect(judgeWords(words, numbered)).toBe('numbers'))
+
+  it.each([
+    'What number of mills are there?',
+    'What is the number of the house?',
+    'Which numbers did he win the lottery with?',
+    'Combien de numéros sont parus ?',
+  ])('but not by: %s', (words) => expect(judgeWords(words, numbered)).toBeUndefined())
 })

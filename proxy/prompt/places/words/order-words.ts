@@ -3,7 +3,7 @@
 export const orderRules = {
   /** an order in any sentence: of time, or one after the other */
   ordered: `
-    BY_TIME; TO_NEXT; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
+    BY_TIME; TO_NEXT; in what|which order; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
     mentioned|listed|stated _? before|after|next|last|first|earlier|later|higher|lower; list is ORDERING
     NEWEST to|through NEWEST; vom NEWEST; von alt nach neu; von neu nach alt; du plus ancien|récent au
     NEWEST _? is|are? come|comes|listed? first|last|zuerst|zuletzt|AT_END
@@ -28,6 +28,7 @@ export const orderRules = {
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
     ^ EST|most_recent first|last $; from left|right|top|bottom|first|last to left|right|top|bottom|first|last
+    WINS|trust|prefer|believe|use ..4 furthest|further|nearest|nearer|closest|closer the? very? down|up|top|bottom|end|start|beginning
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
 
   /** what gives an order a meaning in sentences about texts */
@@ -42,7 +43,7 @@ export const orderRules = {
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
     is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
-    near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
+    appear|appears|stand|come|are|listed|given as in the; newest|oldest TEXT_EN|one; near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
     is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS
@@ -82,7 +83,7 @@ export const orderRules = {
     in the order given|listed|shown|above|they|i|you; in the order in which; in the order of the; in order !to|of|that|for`,
   /** the end of a line right above texts, or how they are sorted */
   head: `
-    first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet
+    first $; on top $; last $; ROW $; ORDER|order $; ROW|PARTS ..2 of|from|de|des|der|della|do|da ..4 $; sortiert|geordnet nach; nach _ sortiert|geordnet
     trié|triés|triées|triée|classé|classés|classées par; ordenados|ordenadas por; ordinati|ordinate per
     отсортирован*; упорядочен*; 按|依|以 ..12 排序|排列; 順 $; from EST to`,
   /** `Best matches first:`, `Use these documents first:` */

@@ -103,8 +103,8 @@ function toTokens(text: string): string[] {
   return found.flatMap((token) => (UNSPACED.test(token) ? token.match(CHARACTER)! : (punctuation.get(token) ?? token)))
 }
 
-// articles and prepositions that are written together with a noun
-const JOINED = /^(?:وال|بال|لل|ال|ل|ב?ה|[לב])(?=.{2})/
+// articles, prepositions and `and` that are written together with a word
+const JOINED = [/^(?:وال|بال|لل|ال|ل|ב?ה|[לב])(?=.{2})/, /^[وו](?=.{3})/]
 const SMALL = /^\d{1,2}$/
 /** Words with digits: `3`, `2nd`, and `d3` for a document. */
 const digits: readonly (readonly [RegExp, number])[] = [
@@ -133,8 +133,8 @@ function recall(word: string): readonly Mark[] {
   const known = remembered.get(word)
   if (known) return known
   if (remembered.size > mostRemembered) remembered.clear()
-  const bare = word.replace(JOINED, '')
-  const signs = bare === word ? signsOfWord(word) : [...signsOfWord(word), ...signsOfWord(bare)]
+  const forms = new Set([word, ...JOINED.map((joined) => word.replace(joined, ''))])
+  const signs = [...forms].flatMap(signsOfWord)
   const marks = signs.length === 0 ? nothing : signs.map((sign) => ({ sign, length: 1 }))
   if (word.length <= longestRemembered) remembered.set(word, marks)
   return marks

@@ -7,6 +7,14 @@ const isOrdered = (words: string): boolean => judgeWords(words, list) !== undefi
 describe('an answer follows the order of the texts', () => {
   it.each([
     'Proofread.',
+    'Continue the list with one more.',
+    'Reverse the list.',
+    'Number the statements.',
+    'Return the texts with typos corrected.',
+    'Retell everything.',
+    'Return {"doc": n, "answer": str} where n counts documents from 1.',
+    'Answer as {"doc_1": "…", "doc_2": "…"}.',
+    '表で出典も。',
     'Fix the typos.',
     'Cite what you use. Proofread everything above.',
     'Repeat the text above verbatim.',

@@ -16,10 +16,11 @@ export const taskRules = {
     per review|ticket|message
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
     convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
-    walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text
+    walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text|list
+    return|send|give_back|hand_back the|these|all TEXT_EN with|in|as
     summarize|summarise the|this whole|entire|full? text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview
     one|label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
-    comma|semicolon|tab|newline|space|pipe separated; aligned with the? TEXT_EN; who wrote|said|spoke|posted|replied|answered first|last
+    comma|semicolon|tab|newline|space|pipe separated; aligned with the? TEXT_EN; who|what|which ..3 wrote|said|spoke|posted|replied|answered|pasted|retrieved|listed first|last
     NEWEST news|headline+|post+|update+
     put|say them|these|those|everything in|into; put|say the|these|those? TEXT_EN in|into _ $; titles|headings|captions for the|these|those TEXT_EN`,
   /** the same, unless one answer is made of all */
