@@ -34,6 +34,11 @@ describe.skipIf(!hasRedis)('templates in Redis (needs redis-server)', () => {
   const change = ({ adminUrl }: RunningProxy, id: string, init: RequestInit): Promise<Response> =>
     fetch(`${adminUrl}/v1/templates/${id}`, init)
 
+  const faultsOf = async ({ adminUrl }: RunningProxy): Promise<number> => {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
+    return Number(/reprise_fail_open_total\{reason="redis_value"\} (\d+)/.exec(metrics)?.[1] ?? 0)
+  }
+
   beforeAll(async () => {
     redis = await startRedis()
   })
@@ -104,16 +109,37 @@ describe.skipIf(!hasRedis)('templates in Redis (needs redis-server)', () => {
   test('anything else in its keys is counted, and no template', async () => {
     const key = 'reprise:test:templates:{templates}'
     await redis.client.set(`${key}:said`, 'no JSON')
-    // of a version before
-    await redis.client.zadd(`${key}:counts`, 1_000, 'lkjihgfedcba')
-    await redis.client.zadd(`${key}:counts:2`, 9, 'abcdefghijkl')
-    await redis.client.set(`${key}:of:abcdefghijkl:2`, '{"id":"abcdefghijkl"}')
     const proxy = await start()
-    const faults = async (): Promise<boolean> => {
-      const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
-      return /reprise_fail_open_total\{reason="redis_value"\} [1-9]/.test(metrics)
-    }
-    await waitFor(faults)
+    await waitFor(async () => (await faultsOf(proxy)) === 1)
     expect(await templatesOf(proxy)).toEqual([])
+  })
+
+  test('evidence of the version before, of no model, is not read', async () => {
+    const first = await start()
+    for (let i = 0; i < 9; i++) await send(first, i)
+    await waitFor(async () => (await templatesOf(first))[0]?.requests === 9)
+    await proxies.shift()!.close()
+    const key = 'reprise:test:templates:{templates}'
+    const [record] = await redis.client.keys(`${key}:of:*`)
+    const { place, ...known } = JSON.parse((await redis.client.get(record!))!)
+    const { model, ...placeBefore } = place
+    expect(model).toBe('m')
+    const before = { ...known, id: 'abcdefghijkl', place: placeBefore }
+    await redis.client.zadd(`${key}:counts:3`, 9, before.id)
+    await redis.client.set(`${key}:of:${before.id}:3`, JSON.stringify(before))
+    const second = await start()
+    await waitFor(async () => (await templatesOf(second)).length === 1)
+    expect(await faultsOf(second)).toBe(0)
+  })
+
+  test('more templates than are read at once that have expired hide no other', async () => {
+    const first = await start()
+    for (let i = 0; i < 6; i++) await send(first, i)
+    await waitFor(async () => (await templatesOf(first)).length === 1)
+    await proxies.shift()!.close()
+    const [counts] = await redis.client.keys('*:counts:*')
+    for (let i = 0; i < 40; i++) await redis.client.zadd(counts!, 1, `expired${i}`.padEnd(12, 'x'))
+    const second = await start()
+    await waitFor(async () => (await templatesOf(second))[0]?.requests === 6, 15_000)
   })
 })

@@ -78,12 +78,10 @@ export function sharerOf({ caller, content, model }: Pick<Call, 'caller' | 'cont
 
 const longestModel = 200
 
-/** Names the model that a request asks, with its adapter; empty if it names none. */
+/** Names the model that a request asks, with its adapter; empty if it names none. What is long is cut, with a digest of all. */
 export function modelNameOf({ members: { model, lora_path } }: Pick<CallContent, 'members'>): string {
-  return [model, lora_path]
-    .filter((name) => typeof name === 'string')
-    .join(' ')
-    .slice(0, longestModel)
+  const name = [model, lora_path].filter((one) => typeof one === 'string').join(' ')
+  return name.length <= longestModel ? name : `${name.slice(0, longestModel)}… ${hash('sha256', name, 'base64url')}`
 }
 
 export type ReadContent = Readonly<Pick<CallContent, 'received' | 'certain'>>

@@ -21,7 +21,7 @@ export function hotBlocksRedisKey(namespace: string): string {
 export function templateRedisKeys(namespace: string): { said: string; counts: string; record(id: string): string } {
   const prefix = `reprise:${namespace}:templates:{templates}`
   // evidence of another version is not read: proxies of both share a Redis during an update
-  return { said: `${prefix}:said`, counts: `${prefix}:counts:3`, record: (id) => `${prefix}:of:${id}:3` }
+  return { said: `${prefix}:said`, counts: `${prefix}:counts:4`, record: (id) => `${prefix}:of:${id}:4` }
 }
 
 /** Returns the key of the feed of known chunks. */

@@ -73,17 +73,26 @@ export class SharedTemplates extends SharedPart<SharedTemplatesOptions> {
 
   async #read(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    const { redis, templates, learnt, onFault } = this.options
-    const replies = await redis.write(ids.map((id) => getCommand(this.#keys.record(id))))
+    const { counts, record } = this.#keys
+    const replies = await this.options.redis.write(ids.map((id) => getCommand(record(id))))
+    const expired: string[] = []
     for (const [i, reply] of replies.entries()) {
       if ('error' in reply) continue
-      const read = typeof reply.value === 'string' ? readTemplate(reply.value) : undefined
-      if (read !== undefined && read.template.id === ids[i]) {
-        templates.adopt(read.template)
-        if (read.borders) learnt.adopt(read.borders)
-        // expired before its count
-      } else if (reply.value !== null) onFault('redis_value')
+      if (reply.value === null) expired.push(ids[i]!)
+      else this.#adopt(ids[i]!, reply.value)
     }
+    if (expired.length === 0) return
+    // they would be read again and again, in place of others; whoever still knows them writes them again
+    await this.put([{ key: counts, name: 'zrem', args: [counts, ...expired] }])
+  }
+
+  #adopt(id: string, value: unknown): void {
+    const { templates, learnt, onFault } = this.options
+    const read = typeof value === 'string' ? readTemplate(value) : undefined
+    if (read?.template.id === id) {
+      templates.adopt(read.template)
+      if (read.borders) learnt.adopt(read.borders)
+    } else onFault('redis_value')
   }
 
   async #write(templates: readonly Template[]): Promise<void> {

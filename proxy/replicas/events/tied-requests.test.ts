@@ -73,3 +73,14 @@ test('more requests than fit are followed no longer, the oldest first', () => {
   expect(cut).toEqual(['2', '3'])
   expect(tied.size).toBe(0)
 })
+
+test('a request that is tied to its block again is the newest, also once that is lost', () => {
+  const cut: string[] = []
+  const tied = new TiedRequests(2, (request) => cut.push(request))
+  for (const name of ['a', 'b', 'a']) tied.tie(id(name), 'long')
+  tied.cut({ names: ['long'], kept: 'short', keptBlocks: 1 })
+  expect(cut.splice(0)).toEqual(['b', 'a'])
+  tied.tie(id('c'), 'other')
+  tied.cut({ names: ['short'], kept: undefined, keptBlocks: 0 })
+  expect(cut).toEqual(['a'])
+})

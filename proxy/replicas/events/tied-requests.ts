@@ -30,6 +30,8 @@ export class TiedRequests {
 
   /** Ties a request to a block, in place of any earlier one. */
   tie(request: RequestId, block: BlockName): void {
+    // also from the same block: those that rest on it are in order
+    this.untie(request)
     this.#places.set(request, block)
     getOrMake(this.#resting, block, () => new Set<RequestId>()).add(request)
   }
