@@ -15,6 +15,7 @@ from test_host_tier import TieredCache
 from reprise_hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
 from reprise_hotness.tracker import MAX_AGE, REQUESTS_PER_AGE, HotnessTracker
 from reprise_sglang.create_cache import create_cache
+from reprise_sglang.hotness import hot_radix_cache
 from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
 from reprise_sglang.hotness.leaves import EvictableLeaves
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
@@ -78,6 +79,16 @@ def test_a_fault_in_counting_is_said_once_and_not_the_engines(build, monkeypatch
     assert served.cached_length(prompt(19, 19)) == 20
     served.cache.sanity_check()
     assert [one.getMessage().split(":")[0] for one in caplog.records if one.exc_info] == ["reprise"]
+
+
+@pytest.mark.parametrize("group", ["tp_group", "attn_cp_group", "pp_group"])
+def test_of_several_ranks_none_goes_on_with_a_count_of_its_own(build, monkeypatch, group):
+    served = build(pool_tokens=64)
+    monkeypatch.setattr(HotRadixCache, "_prefixes", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(served.cache, group, "of two ranks")
+    monkeypatch.setattr(hot_radix_cache, "get_world_size", {"of two ranks": 2}.__getitem__)
+    with pytest.raises(ZeroDivisionError):
+        served.serve("counted", prompt(1, 0))
 
 
 def test_a_prefix_that_was_evicted_is_as_hot_when_it_comes_back(build):

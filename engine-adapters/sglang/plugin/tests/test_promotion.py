@@ -63,7 +63,7 @@ def demote_hot_task(served: HostedCache) -> torch.Tensor:
     return kept
 
 
-@pytest.mark.parametrize("name", ["_promote", "_free_tokens", "_is_admitted"])
+@pytest.mark.parametrize("name", ["_plan", "_free_tokens", "_is_admitted"])
 def test_a_fault_is_not_the_engines(build, monkeypatch, name):
     served = build(**ON)
     monkeypatch.setattr(HotRadixCache, name, lambda *arguments: 1 / 0)
@@ -72,6 +72,15 @@ def test_a_fault_is_not_the_engines(build, monkeypatch, name):
     served.cache.check_hicache_events()
     served.serve("hot", prompt(1, 9))
     assert served.cached_length(prompt(1, 9)) == 20
+
+
+def test_the_engine_goes_on_after_no_copy_that_did_not_begin(build, monkeypatch):
+    served = build(**ON)
+    demote_hot_task(served)
+    served.serve("once", prompt(2, 50))
+    monkeypatch.setattr(served.link, "submit_host_to_device", lambda *given, **named: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        served.step()
 
 
 def test_what_is_hot_on_the_host_comes_up_after_a_prefill(build):

@@ -44,8 +44,8 @@ class RepriseConnector(SchedulerSide, WorkerSide, SupportsHMA):
         if self.role is KVConnectorRole.SCHEDULER:
             return self._take_stats()
         worker = page_worker(self._vllm_config)
-        # vLLM adds up what ranks count, and every rank counts the same
-        if worker is None or self._vllm_config.parallel_config.rank > 0 or not (counts := worker.take_counts()):
+        # vLLM adds up what ranks count, and those of a stage count the same
+        if worker is None or not _is_first_of_last_stage(self._vllm_config) or not (counts := worker.take_counts()):
             return None
         return ReuseStats({"/".join(name): count for name, count in counts.items()})
 
@@ -65,6 +65,14 @@ class RepriseConnector(SchedulerSide, WorkerSide, SupportsHMA):
                 self._reporting.end()
         elif self._on_worker is not None:
             self._on_worker.tiers.close()
+
+
+def _is_first_of_last_stage(config: "VllmConfig") -> bool:
+    """Whether this rank is the first one of the last pipeline stage, to which alone model runner V2 gives requests."""
+    parallel = config.parallel_config
+    stage = parallel.tensor_parallel_size * parallel.prefill_context_parallel_size
+    stages = parallel.pipeline_parallel_size
+    return parallel.rank % (stage * stages) == stage * (stages - 1)
 
 
 # where the entry point is not loaded, MultiConnector asks for its children's statistics by this name

@@ -2,10 +2,11 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
+from torch.distributed import get_world_size
 
 from reprise_hotness.tracker import HotnessTracker
 from reprise_sglang.hotness.component import HotFullComponent
@@ -62,7 +63,7 @@ class HotRadixCache(ReportingRadixCache):
         self._promoted = frozenset(node for node in self._promoted if node in self.ongoing_load_back)
         if self._has_prefilled and self.settings.promotion_tokens > 0 and self._is_link_idle():
             self._has_prefilled = False
-            self._or_end(self._promote)
+            self._promote(self._or_end(self._plan) or ())
 
     def ready_to_load_host_cache(self) -> int:
         """
@@ -85,11 +86,17 @@ class HotRadixCache(ReportingRadixCache):
         return super()._execute_and_commit_kv_backup(action, write_back)
 
     def _or_end(self, do: Callable[..., Any], *arguments: Any) -> Any:
-        """Runs our code inside the engine. After a fault nothing more is counted, promoted or refused: returns None."""
+        """
+        Runs our code inside the engine. After a fault nothing more is counted, promoted or refused: returns None.
+
+        With several ranks it raises the fault: a rank that counts less than the others evicts other nodes than they do.
+        """
         if not self._has_ended:
             try:
                 return do(*arguments)
             except Exception:
+                if any(group is not None and get_world_size(group) > 1 for group in self._rank_groups):
+                    raise
                 self._has_ended = True
                 logger.exception("reprise: what is asked for is not counted any more; nodes go by what is known")
         return None
@@ -137,14 +144,24 @@ class HotRadixCache(ReportingRadixCache):
         controller = self.cache_controller
         return controller is not None and not controller.load_queue and not controller.ack_load_queue
 
-    def _promote(self) -> None:
-        """HotPrefix §3.4: one operation makes all copies of a plan, in parallel with decoding."""
+    @property
+    def _rank_groups(self) -> tuple[Any, ...]:
+        return self.tp_group, self.attn_cp_group, self.pp_group
+
+    def _plan(self) -> list[Promotion]:
         component = self.hot_component
         free = self._free_tokens()
         # nodes cannot be evicted while they are copied: leave at least as much to running requests
         most = min(self.settings.promotion_tokens, (free + self.full_evictable_size()) // 2)
         limits = Limits(most, max(1, self.load_back_threshold), free)
-        plan = plan_promotions(component.host, component.leaves, component.hotness_of, limits)
+        return plan_promotions(component.host, component.leaves, component.hotness_of, limits)
+
+    def _promote(self, plan: Sequence[Promotion]) -> None:
+        """
+        HotPrefix §3.4: one operation makes all copies of a plan, in parallel with decoding.
+
+        A fault here ends the engine, which would otherwise read rows that were never copied.
+        """
         promoted = frozenset(promotion.node.id for promotion in plan if self._bring_up(promotion))
         if promoted:
             self._promoted = promoted

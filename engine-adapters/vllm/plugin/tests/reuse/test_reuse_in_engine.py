@@ -22,6 +22,7 @@ from reuse_prompts import (
     said,
     tokens,
 )
+from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.request import Request
 
 from reprise_reuse.rows import row_choice
@@ -379,6 +380,15 @@ def test_a_fault_in_storing_loses_no_load_that_was_promised(engine, monkeypatch)
     assert engine.reuse.refusal == "a fault in storing"
     engine.reuse.refusal = None
     assert said(answer) == said(expected)
+
+
+def test_a_fault_in_storing_lets_no_load_go_on_whose_blocks_were_given_back(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse, "_share", fail)
+    engine.reuse._step.aborted.append("given back")
+    engine.reuse._step.is_reset = True
+    step = engine.reuse.end_step(SchedulerOutput.make_empty())
+    engine.reuse.refusal = None
+    assert "given back" in step.aborted and step.is_reset
 
 
 @pytest.mark.parametrize(

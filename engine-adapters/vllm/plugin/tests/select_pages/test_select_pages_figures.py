@@ -1,5 +1,6 @@
 """Pages read for each request are reported with its usage: in a batch, next to dense rows, and in streams."""
 
+import math
 from collections.abc import Iterator
 from logging import getLogger
 from types import SimpleNamespace
@@ -163,15 +164,35 @@ def test_a_batch_is_told_request_by_request(engine):
     assert not engine.core.scheduler.connector._pages._figures
 
 
-def test_what_every_rank_counts_is_told_by_the_first_one(engine, monkeypatch):
+@pytest.mark.parametrize(
+    ("sizes", "telling"),
+    [
+        ({"tensor_parallel_size": 2}, 0), ({"pipeline_parallel_size": 2}, 1),
+        ({"tensor_parallel_size": 2, "pipeline_parallel_size": 2}, 2),
+        ({"prefill_context_parallel_size": 2, "pipeline_parallel_size": 2}, 2),
+    ],
+    ids=["tensors", "stages", "both", "contexts"],
+)  # fmt: skip
+def test_what_every_rank_counts_is_told_by_the_first_one_of_the_last_stage(engine, monkeypatch, sizes, telling):
+    # in model runner V2, requests reach the processors of the last stage alone
     connector = get_kv_transfer_group()
     connector.get_kv_connector_stats()
-    told = []
-    for rank in (1, 0):
-        monkeypatch.setattr(connector._vllm_config.parallel_config, "rank", rank)
+    parallel = connector._vllm_config.parallel_config
+    for name, size in sizes.items():
+        monkeypatch.setattr(parallel, name, size)
+    ranks, told = math.prod(sizes.values()), {}
+    # the external launcher counts them on through data-parallel replicas
+    for rank in range(2 * ranks):
+        monkeypatch.setattr(parallel, "rank", rank)
         engine.worker.rows.counts["pages_requests", "sparse"] += 1
-        told.append(connector.get_kv_connector_stats())
-    assert told[0] is None and told[1].data == {"pages_requests/sparse": 2}
+        if (stats := connector.get_kv_connector_stats()) is not None:
+            told[rank] = stats.data
+    monkeypatch.undo()
+    connector.get_kv_connector_stats()
+    assert told == {
+        telling: {"pages_requests/sparse": telling + 1},
+        telling + ranks: {"pages_requests/sparse": ranks},
+    }
 
 
 def test_dense_steps_of_a_request_count_as_read(engine):

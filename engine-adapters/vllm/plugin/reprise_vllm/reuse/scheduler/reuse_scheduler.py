@@ -154,8 +154,9 @@ class ReuseScheduler(PromptReuse):
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
         if not self._complete_step(output):
-            # the loads already promised
-            self._step = ReuseStep(loads=self._step.loads)
+            # the loads already promised, and that others must not write to blocks that were given back
+            step = self._step
+            self._step = ReuseStep(loads=step.loads, aborted=step.aborted, is_reset=step.is_reset)
         step, self._step = self._step, ReuseStep()
         return None if step.is_empty else step
 
