@@ -1,5 +1,4 @@
 import { isSpokenNoun, NO_SPACES, type NounUse, readLastNoun, toFamily } from './citation-nouns.ts'
-import { translateOrdinal } from './ordinals.ts'
 
 /** How the labels of a list are written. */
 export interface LabelForm {
@@ -136,12 +135,10 @@ export class CitationLabels {
 }
 
 /**
- * Returns the caller's number for `3` or `third`, or numbers for `1–3`: again as a range if they form one, else as a list. Returns
+ * Returns the caller's number for `3`, or numbers for `1–3`: again as a range if they form one, else as a list. Returns
  * undefined if not all of them are labels. Applied with the inverse map, it restores what was there.
  */
 export function translate(labels: Labels, label: string): string | undefined {
-  const ordinal = translateOrdinal(labels, label)
-  if (ordinal !== undefined) return ordinal === 'none' ? undefined : ordinal
   const [, first, sign, last] = rangeText.exec(label) ?? []
   const space = sign === undefined ? listText.exec(label)?.[1] : rangeSpaces.get(sign)
   if (space === undefined) return labels.get(label)

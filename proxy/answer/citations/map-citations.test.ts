@@ -3,7 +3,6 @@ import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { CitationLabels, type CitationMap } from './citation-labels.ts'
 import { readSpokenNouns } from './citation-nouns.ts'
-import { chinese, english, suffixes } from './ordinals.ts'
 import { PieceMapper } from './piece-mapper.fixture.ts'
 
 const rotation = new Map([
@@ -155,43 +154,10 @@ describe('citations by a word', () => {
 })
 
 test.each([
-  [
-    'As the first document says, the 2nd and the third document.',
-    'As the third document says, the 1st and the second document.',
-  ],
-  [
-    'The first and second documents agree; the 1st, 2nd and 3rd documents.',
-    'The third and first documents agree; the 3rd, 1st and 2nd documents.',
-  ],
-  ['第二个文档说，第三文档。第一步', '第一个文档说，第二文档。第一步'],
-  ...[
-    'The first source, the second paragraph, a second document, the first two documents, the fourth document',
-    'the first document of the king, the second document to name it, the firsts, seconds, the second documents',
-    'first, the second documentation; the 2nd, 1st place, 第二, 第十一个文档, 第四个文档, `the first document`',
-  ].map((text): [string, string] => [text, text]),
-])('ordinals cite where the list has their noun: %j', (text, mapped) => {
-  expect(mapAll(text, documents)).toBe(mapped)
-  expect(mapAll(text, documents, text.split(''))).toBe(mapped)
-})
-
-test('ordinals cite nothing where there are more labels than words, or they begin with 0', () => {
-  const labels = new Map(Array.from({ length: 21 }, (_, i) => [String(i + 1), String(((i + 1) % 21) + 1)]))
-  const text = 'the first document, the 11th document, the 21st document'
-  expect(mapAll(text, [{ prefix: 'Document ', labels }])).toBe(
-    'the first document, the 12th document, the 1st document',
-  )
-  expect(
-    mapAll(text, [
-      {
-        prefix: 'Document ',
-        labels: new Map([
-          ['0', '1'],
-          ['1', '0'],
-        ]),
-      },
-    ]),
-  ).toBe(text)
-})
+  'The first document signed by him was a treaty. Send the second document within 30 days, and the 3rd document.',
+  'As the first document says, the 2nd and the third document.',
+  '第二个文档说，第三文档。',
+])('ordinals may count anything, and stay: %j', (text) => expect(mapAll(text, documents)).toBe(text))
 
 describe('citations in other words than those of the list', () => {
   it.each([
@@ -251,8 +217,8 @@ describe('citations in other words than those of the list', () => {
     ),
     ['下雨〔1〕〔2、3〕。', '下雨〔3〕〔1、2〕。'],
     [
-      'source_id=1, doc_id="2", document index="3", <document id=1>, (id: 2), (ID 3), (IDs: 1, 2)',
-      'source_id=3, doc_id="1", document index="2", <document id=3>, (id: 1), (ID 2), (IDs: 3, 1)',
+      'source_id=1, doc_id="2", document index="3", <document id=1>',
+      'source_id=3, doc_id="1", document index="2", <document id=3>',
     ],
     [
       'Neither document 1 nor 2 says so. Weder Dokument 1 noch 2. Sans document 1 ni 2. Quelle 1 sowie 3.',
@@ -263,8 +229,8 @@ describe('citations in other words than those of the list', () => {
       'rain [3, paragraph 2], [1: line 3], [2, lines 2-3], [3, § 2], sun.<sup>2</sup> snow [3|1]',
     ],
     [
-      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9), (No. 1)',
-      'a=1, x = 2, width="3", m<sup>2</sup>, (1), (a 2), (id 9), (No. 1)',
+      'a=1, x = 2, width="3", source=1, context=2, <img src=3>, m<sup>2</sup>, (1), (a 2), the user (ID: 1), (No. 1)',
+      'a=1, x = 2, width="3", source=1, context=2, <img src=3>, m<sup>2</sup>, (1), (a 2), the user (ID: 1), (No. 1)',
     ],
     ['In document 1, 3 people. In source 2 and 3 others', 'In document 3, 3 people. In source 1 and 3 others'],
     ['(1) and (2), in 1. and 2), {1}, 1, #1, **1**', '(1) and (2), in 1. and 2), {1}, 1, #1, **1**'],
@@ -374,13 +340,6 @@ const fragment = fc.constantFrom(
     'd',
     'Do',
     'ocument 3',
-    'the first document ',
-    'the second and 3rd documents',
-    'the ',
-    'fir',
-    'st ',
-    '第二',
-    '个文档',
   ],
   ...[
     '{',
@@ -522,7 +481,6 @@ function inverseOf(map: CitationMap): CitationMap {
 }
 
 /** Ranges may become lists. */
-const anyNumber = new RegExp(`\\d+(?:${suffixes.join('|')})?|${[...english, ...chinese].join('|')}`, 'g')
 const withoutRanges = anyText.filter((text) => !/\d[-–]\d/.test(text))
 
 describe('for every text', () => {
@@ -575,10 +533,10 @@ describe('for every text', () => {
     )
   })
 
-  it('only numbers and ordinals change', () => {
+  it('only numbers change', () => {
     fc.assert(
       fc.property(withoutRanges, anyMap, (text, map) => {
-        expect(mapAll(text, map).replace(anyNumber, '#')).toBe(text.replace(anyNumber, '#'))
+        expect(mapAll(text, map).replace(/\d+/g, '#')).toBe(text.replace(/\d+/g, '#'))
       }),
       runs,
     )

@@ -2,9 +2,7 @@ import { toAsciiDigits, toDigitsLike } from '../../common/digits.ts'
 import { applySplices, type Splice } from '../../common/json/json-spans.ts'
 import { type CitationLabels, translate } from './citation-labels.ts'
 import { Lookahead } from './lookahead.ts'
-import { findPartial } from './ordinals.ts'
-import { type Citation, readChinese, readCitation } from './read-citation.ts'
-import { readOrdinals } from './read-ordinals.ts'
+import { type Citation, readCitation } from './read-citation.ts'
 import { beginning, findStop, passStop, prose, type Region } from './region.ts'
 
 /** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
@@ -53,8 +51,7 @@ export class CitationMapper {
     const changes: Splice[] = []
     let at = 0
     while (at < pending.length) {
-      const stop = this.#findStop(pending, at)
-      at = stop === pending.length && this.#region.kind === 'prose' && !isLast ? findPartial(pending, at) : stop
+      at = this.#findStop(pending, at)
       if (at === pending.length) break
       const end = this.#passStop(pending, at, isLast, changes)
       if (end === undefined) break
@@ -79,7 +76,6 @@ export class CitationMapper {
     const sign = pending[at]!
     const isProse = this.#region.kind === 'prose'
     if (isProse && /\d/.test(sign)) return this.#passNumber(ahead, pending, changes)
-    if (isProse && /[a-z第]/.test(sign)) return this.#passWord(ahead, pending, changes)
     if (isProse && sign === '\\') {
       const length = isPunctuation(ahead.peek(1)) ? 2 : 1
       return ahead.isStarved ? undefined : at + length
@@ -99,19 +95,6 @@ export class CitationMapper {
     const citation = this.#readCitation(ahead, pending)
     if (ahead.isStarved) return undefined
     if (!citation) return end
-    this.#take(citation, pending, changes)
-    return citation.end
-  }
-
-  /** Decides about what may be an ordinal. */
-  #passWord(ahead: Lookahead, pending: string, changes: Splice[]): number | undefined {
-    const { at } = ahead
-    const citation =
-      pending[at] === '第'
-        ? readChinese(ahead, this.#labels)
-        : readOrdinals(ahead, this.#labels, this.#lineBefore(pending, at))
-    if (ahead.isStarved) return undefined
-    if (!citation) return at + 1
     this.#take(citation, pending, changes)
     return citation.end
   }

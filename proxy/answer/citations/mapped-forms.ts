@@ -1,7 +1,6 @@
 import type { Span } from '../../common/json/json-spans.ts'
 import { CitationLabels, type LabelForm } from './citation-labels.ts'
 import { CitationMapper, mapCitations } from './map-citations.ts'
-import { holdsOrdinal } from './read-ordinals.ts'
 
 // in specimens such as `[citation:X]`, `[^index^]` and `[doc {n}]`
 const PLACEHOLDER = toPattern('[XYZNIJKxyznijk]|\\d{1,6}')
@@ -49,9 +48,7 @@ export function holdCitations(
   labels: readonly string[],
   { isDocument = true }: { readonly isDocument?: boolean } = {},
 ): boolean {
-  const changed = toChanged(form, labels)
-  if (isDocument && holdsOrdinal(text, changed)) return true
-  const mapper = new CitationMapper(changed, isDocument)
+  const mapper = new CitationMapper(toChanged(form, labels), isDocument)
   for (let at = 0; at < text.length; at += stepLength) {
     const end = at + stepLength
     if (mapper.advance(text.slice(at, end), end >= text.length).changes.length > 0) return true

@@ -4,14 +4,13 @@ import { NO_SPACES } from './citation-nouns.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
 import { type Opening, readOpening } from './read-opening.ts'
-import { readOrdinals, takeChineseOrdinal } from './read-ordinals.ts'
 
 /*
  * A citation is an opening, numbers, and what closes them:
  *   a bracket    [3]  [1, 3]  [4–5]  【3】  【3†source】  [^3]  [^3^]  [[3]]  \[3\]  [3, p. 5]  <cite>3</cite>
  *                (3) if the labels of the list are written so
  *   a noun       Document 3  Documents 1 and 3  source #3  Doc. No. 3  Source ID: 3  Doc_3
- *   counted      第3个文档  3번 문서  3番目の文書  the third document
+ *   counted      第3个文档  3번 문서  3番目の文書
  *   both         [Doc 3]  [citation:3]  [Sources: 1, 3]  (Source 3)  Sources (3)
  * Only the numbers change.
  */
@@ -44,7 +43,7 @@ export function readCitation(
   behind: Behind,
 ): Citation | undefined {
   const opening = readOpening(line, labels)
-  if (!opening) return readCounted(ahead, labels, line)
+  if (!opening) return readCounted(ahead, labels)
   const { bracket, before, cited } = opening
   if (bracket === '') return readSpoken(ahead, opening)
   const isSlashed = bracket === '[' && /\p{L} ?$/u.test(before)
@@ -124,22 +123,12 @@ const surelyClosed: Partial<Record<Opening['bracket'], (ahead: Lookahead) => boo
 const countedNouns =
   '文档 文檔 文件 文章 资料 資料 来源 來源 文献 片段 段落 文書 ドキュメント 出典 문서 자료 출처 문헌'.split(' ')
 
-/** Reads `3번 문서`, `3番目の文書` and `the 3rd document`. */
-function readCounted(ahead: Lookahead, labels: CitationLabels, line: string): Citation | undefined {
-  const start = ahead.at
-  const ordinals = readOrdinals(ahead, labels, line)
-  if (ordinals) return ordinals
-  ahead.at = start
+/** Reads `3번 문서` and `3番目の文書`. */
+function readCounted(ahead: Lookahead, { bare }: CitationLabels): Citation | undefined {
   const numbers = readNumbers(ahead, false)
   if (!numbers || !['번째', '번', '番目の', 'つ目の'].some((sign) => ahead.take(sign))) return undefined
   skipBlanks(ahead)
-  return countedNouns.some((noun) => ahead.take(noun)) ? { end: ahead.at, numbers, cited: labels.bare } : undefined
-}
-
-/** Reads `第二个文档`. */
-export function readChinese(ahead: Lookahead, { bare }: CitationLabels): Citation | undefined {
-  const number = ahead.take('第') ? takeChineseOrdinal(ahead) : undefined
-  return number && surelyClosed.第!(ahead) ? { end: ahead.at, numbers: [number], cited: bare } : undefined
+  return countedNouns.some((noun) => ahead.take(noun)) ? { end: ahead.at, numbers, cited: bare } : undefined
 }
 
 /** Steps over the end of a footnote mark, unless it is that of a regular expression. */

@@ -22,12 +22,11 @@ const BRACKET = /(?:\\?\[{1,2}|［|【|〔|\(|（)[ \u00a0]{0,2}(?:(?:see|cf\.|v
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
 // `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, `_id="` in `source_id="3"`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`, ` **`
 const SEPARATOR =
-  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n\.?[°º]|رقم|номер|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|(?<=\p{L})=["']?|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?(?:[#№][ \u00a0]?)?)$/iu
+  /(?:\(s\))?(?: (?:used|cited))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|n\.?[°º]|رقم|номер|nummer|n[úu]mero|numéro|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|(?<=id|index)=["']?|\. ?|(?:[ \u00a0]?\*{1,2})?[:：]?\*{0,2}[ \u00a0]?(?:[#№][ \u00a0]?)?)$/iu
 const HAS_ID = /\p{L}{2}|[#№]/u
 const JOINED = /^(?:\\?_|-|\. ?|)$/
 const ABBREVIATED = /(?<!\p{L})(?:doc|dok|док|ref|src)$/iu
 const OPEN = /[[【]\^?(?:see )?$/
-const OPEN_ID = /[[【(]$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting|source) )?$/iu
 // `you must document 3 incidents`
@@ -99,7 +98,7 @@ function readFooter(text: string, separator: string, labels: CitationLabels): Na
 /** `[ID: 3]`, `[#3]` */
 function readIdentified(line: string, separator: string, labels: CitationLabels): Opening | undefined {
   const before = line.slice(0, -separator.length)
-  const found = (/id/i.test(separator) ? OPEN_ID : OPEN).exec(before)?.[0]
+  const found = OPEN.exec(before)?.[0]
   if (found === undefined) return undefined
   return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare }
 }

@@ -1,5 +1,4 @@
 import type { Lookahead } from './lookahead.ts'
-import { ordinalStop } from './ordinals.ts'
 
 /** A region of a Markdown text. Only prose can contain citations: code and data have to reach the client as they are. */
 export type Region =
@@ -32,7 +31,7 @@ const longestRun = 64
 const listItem = /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?$/
 const indentation = /^[ \t>]*$/
 const stops = {
-  prose: new RegExp(`[\`~\\\\[{<]|\\d+|${ordinalStop}`, 'g'),
+  prose: /[`~\\[{<]|\d+/g,
   beginning: /[^ \t\r\n]/g,
   element: /</g,
   json: /["'\\{}[\]\n]/g,

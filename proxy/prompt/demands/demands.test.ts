@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../http/bounds/linear-time.fixture.ts'
 import { readDemands } from './demands.ts'
 
 type Body = Record<string, unknown>
@@ -99,6 +100,8 @@ describe('numbers may come back unmapped', () => {
     { prompt: ['Answer: no\nq?', "q?\nAnswer: Let's think step by step."] },
     { prompt: 'Documents:\nQuestion: Where is it' },
     { messages: [{ role: 'user', content: 'Sources:\n[1] a\n\nWhat is in this document?' }] },
+    { messages: [{ role: 'user', content: 'q?\n\nAnswer with sources:' }] },
+    { prompt: '问题\n\n回答并注明出处：' },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
   test('in responses, which are stored unless they say otherwise', () => {
@@ -175,7 +178,23 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
     { tools: [tool({ first_name: { type: 'string' }, seconds: { type: 'integer', description: 'per second' } })] },
     { response_format: schema({ first_name: { type: 'string' }, last_name: { type: 'string' } }) },
+    { response_format: schema({ автор: { type: 'string', description: 'en segundos, secondo i documenti' } }) },
+    { response_format: schema({ source: { type: 'string', description: 'which document says so' } }) },
+    { tools: [tool({ line2: { type: 'string', description: 'Second line of the address' } })] },
+    {
+      tools: [
+        {
+          name: 'f',
+          description: 'Finds which document answers. Sorts documents by number of matches.',
+          parameters: { properties: { k: { type: 'integer' } } },
+        },
+      ],
+    },
   ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))
+
+  test('is read in linear time', () => {
+    expectLinear((size) => read({ response_format: schema({ a: { description: 'document '.repeat(size) } }) }), 2_000)
+  })
 
   test('of a depth that cannot be written again', () => {
     let deep: unknown = {}

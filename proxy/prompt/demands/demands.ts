@@ -75,12 +75,15 @@ function beginsAnswer(prompt: unknown): boolean {
 // `Source used: [Doc`, `Most relevant document:`
 const OPENED = /[[【][^\]】]{0,20}$/
 const ANNOUNCED = /[:：#№] ?$/
+// `Answer with sources:`
+const OF_ANSWER = /(?<!\p{L})(?:with|using|use|based|from|mit|avec|con|com)(?!\p{L})|注明/iu
 
 /** Whether a prompt ends where the name of a document is to follow, which may be a bare number. */
 function asksForName(prompt: unknown): boolean {
   if (typeof prompt !== 'string') return false
   const line = prompt.slice(prompt.lastIndexOf('\n') + 1)
-  return OPENED.test(line) || (ANNOUNCED.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing')
+  if (OPENED.test(line)) return true
+  return ANNOUNCED.test(line) && !OF_ANSWER.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing'
 }
 
 /**
@@ -221,15 +224,15 @@ function argumentsOf({ parameters, input_schema: schema }: Members): unknown {
 
 const MANY =
   /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d|["_](?:index|idx|position|rank|ordinal)"\s*:/
-// where something is called the second, something else is the first
+// beside a `"second"` or `"second_summary"` there is a first
 const COUNTED =
-  /(?<![a-z]|(?:per|in|a|each|every|one) )second(?![a-z])|zweite|deuxième|segund|secondo|втор|第二|두 ?번째|الثاني/i
+  /["'“](?:second|zweite[rns]?|deuxième|segund[oa]|second[oa]|втор(?:ой|ая|ое)|第二|두 ?번째|الثاني)(?!_?name)["'”_\\]/i
 
 function mayHoldMany(schema: unknown): boolean {
   const written = write(schema)
   // without properties, choices or a type, it says nothing of the form
   if (written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written)) return true
-  return [MANY, COUNTED, BY_PLACE].some((pattern) => pattern.test(written))
+  return [MANY, COUNTED, PLACED].some((pattern) => pattern.test(written))
 }
 
 const PLACE =
@@ -240,10 +243,11 @@ const TEXT = '(?:result|document|source|passage|chunk|item|hit)'
 const CHOICE = `(?:choice|selection|option|doc|citation|reference|${TEXT})`
 const CHOSEN = new RegExp(`^(?:${CHOICE}|selected)$`)
 const CHOSEN_ONES = new RegExp(`^(?:${CHOICE}s|selected|cited)$`)
-const BY_PLACE = new RegExp(
-  `\\b(?:which|n-?th|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.*\\b(?:(?:0|1|zero|one)-based|by (?:its )?(?:place|position|number))`,
+const PLACED = new RegExp(
+  `\\b(?:n-?th|number of the|index of the) ${TEXT}\\b|\\b${TEXT}s?\\b.{0,200}\\b(?:(?:0|1|zero|one)-based|by (?:its )?(?:place|position|number)\\b(?! of))`,
   'i',
 )
+const BY_PLACE = new RegExp(`\\bwhich ${TEXT}\\b|${PLACED.source}`, 'i')
 const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
@@ -266,7 +270,7 @@ function isPlace(name: string, value: unknown, about: string): boolean {
   if (COUNTED.test(String(description))) return true
   const isOne = isNumber(type)
   if (!isOne && !(type === 'array' && isNumber(toObject(items).type))) return false
-  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || [description, about].some((words) => BY_PLACE.test(String(words)))
+  return (isOne ? CHOSEN : CHOSEN_ONES).test(name) || BY_PLACE.test(String(description)) || PLACED.test(about)
 }
 
 function isNumber(type: unknown): boolean {

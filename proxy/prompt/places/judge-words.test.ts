@@ -368,6 +368,17 @@ describe('a list moves beside a question about something else', () => {
     'Кто был предпоследним императором?',
     'من هو فؤاد الثاني؟',
     '北海道から二つの島が見えますか。',
+    'In what order should I install the packages?',
+    'Names should appear as in the source.',
+    'Prefer the newest document.',
+    'Write only the first two lines.',
+    'Siapa presiden pertama?',
+    'Erstens, antworte kurz.',
+    'İlk ne zaman uçtu?',
+    'Always return the sources with your answer.',
+    'Can I return the item in the store?',
+    'Enumerate the reasons.',
+    '会社の発表について文書に基づいて教えてください。',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'message')).toBeUndefined())
 })
 

@@ -280,12 +280,6 @@ describe('a list stays as received', () => {
     }
   })
 
-  it('when a block names another one by an ordinal and the noun of their labels', () => {
-    const asked = (...blocks: string[]): Message[] => [user(`${spoken(...blocks)}\n\nQuestion: why?`)]
-    expect(isMoved(asked, `${peru} The second river says otherwise.`)).toBe(true)
-    expect(isMoved(asked, `${peru} The second document says otherwise.`)).toBe(false)
-  })
-
   it('when the answer that the caller has begun goes through it', () => {
     const begun =
       (words: string) =>

@@ -8,7 +8,7 @@ import { isQuestion } from './sentences.ts'
 export const answerRules = {
   /** a format that a program reads */
   format: `
-    DATA_FORMAT; TABLE; markdown|html table|tables; as|in|into|a _? table; list|lists of _? integer+|number+|int+|id+|indices|indexes|float+|boolean+|string+
+    DATA_FORMAT; TABLE; ^ 表で; markdown|html table|tables; as|in|into|a _? table; list|lists of _? integer+|number+|int+|id+|indices|indexes|float+|boolean+|string+
     with|has|having the|these|two|three? keys|fields|properties|attributes|columns`,
   /** what the model is given, not what it returns */
   given: `
@@ -30,9 +30,9 @@ export const answerRules = {
     только|одн*|лише|тільки номер*|индекс*|цифр*|букв*|числ*|слов*|літер*
     只|仅 ..10 编号|編號|序号|序號|数字|數字|索引|字母; 一 个|個 数字|數字|字母|编号|词|字; 番号|数字|記号 だけ|のみ|一つ|1つ|ひとつ; 번호|숫자|글자 만|하나
     رقم|حرف واحد; الرقم|رقم فقط; केवल|सिर्फ संख्या|अंक; ספרה אחת; ตัวเลขเดียว; เฉพาะหมายเลข; แค่หมายเลข
-    ARTICLE|which|what|by|with|only|just number|index|position $$; NUMBER_ABROAD saja? $$; 编号|編號|序号|番号 是|は|为; 何番 !目; 몇번이|인|째`,
+    ARTICLE|which|what|by|with|only|just number|index|position $$; NUMBER_ABROAD saja? $$; ^ 编号|編號|序号|番号 是|は|为; ^ 何番 !目; ^ 몇번이|인`,
   /** data that may hold a value for each text, though no word says so */
-  many: 'array|arrays|list of; json list|lists; lists|csv|tsv|数组|數組|列表|配列|배열|목록|liste|lista|список*|TABLE',
+  many: '^ 表で; array|arrays|list of; json list|lists; lists|csv|tsv|数组|數組|列表|配列|배열|목록|liste|lista|список*|TABLE',
 
   citing: 'CITING',
   /** a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list */

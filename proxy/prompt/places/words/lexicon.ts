@@ -94,7 +94,7 @@ export const classes: Readonly<Record<string, string>> = {
   join stitch sort order reorder re_order rearrange`,
   /** What is done with texts, or with what one has written. */
   HANDLE: `
-  translate proofread spellcheck spell_check reverse enumerate number retell copy repeat retype rewrite rephrase paraphrase reformat format renumber rank rerank
+  translate proofread spellcheck spell_check reverse number retell copy repeat retype rewrite rephrase paraphrase reformat format renumber rank rerank
   re_rank sort order reorder rearrange shuffle swap fix correct transcribe redact render convert`,
   HANDLE_ABROAD: `
   übersetz* korrigier* sortier* ordne formatier* formulier* traduis traduisez corrige corriger corrigez reformule reformuler
@@ -260,7 +260,7 @@ export const classes: Readonly<Record<string, string>> = {
   איזה* כאיזה* कौन किस 哪 那 何 どの 어느 어떤`,
   DATA_FORMAT: `
   json json5 jsonl python_list python_dict* yaml yml toml csv tsv xml protobuf array+ dict dictionary dictionaries tuple+ 数组 數組 配列 배열 مصفوفة массив* масив*`,
-  TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 表で 表に 表形式 جدول טבלה* सारणी',
+  TABLE: 'tabelle* tableau* tabla tabela* tabell* таблиц* 表格 表形式 جدول טבלה* सारणी',
   REPLY: 'answer reply respond return output print give say choose pick select end finish',
   ONE: 'one a an the its their',
   UNIT: 'digit digits numeral integer letter index indices indexes id ids character number numbers token',

@@ -3,7 +3,7 @@
 export const orderRules = {
   /** an order in any sentence: of time, or one after the other */
   ordered: `
-    BY_TIME; TO_NEXT; in what|which order; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
+    BY_TIME; TO_NEXT; in what|which order ..5 raised|mentioned|discussed|listed|presented|covered|named; one _? to the next; in time|date|temporal|alphabetical|reverse order; one after|following the? other|another
     mentioned|listed|stated _? before|after|next|last|first|earlier|later|higher|lower; list is ORDERING
     NEWEST to|through NEWEST; vom NEWEST; von alt nach neu; von neu nach alt; du plus ancien|récent au
     NEWEST _? is|are? come|comes|listed? first|last|zuerst|zuletzt|AT_END
@@ -43,7 +43,7 @@ export const orderRules = {
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
     is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
-    appear|appears|stand|come|are|listed|given as in the; newest|oldest TEXT_EN|one; near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
+    TEXT_EN appear|appears|stand|come|are|listed|given as in the; near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
     is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS

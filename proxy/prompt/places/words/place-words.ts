@@ -27,7 +27,7 @@ export const placeRules = {
     KIN in the very? middle; the NTH one|say|says|is|and|or; the penultimate|next_to_last|second_to_last|third_to_last
     KIN before|after the? last; does|do|did|say the? NTH; odd|even numbered? KIN; every other|second|third KIN
     opening|closing|initial KIN; first|second|last half of the|these|those|all|your? the|these|those? KIN
-    only the? first|last|top COUNT|few; first|second|last half of the|this list; document|doc|source|passage|chunk b|ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
+    only the? first|last|top COUNT|few matter|count|are|apply? $$; first|second|last half of the|this list; document|doc|source|passage|chunk b|ii|iii|iv|vi|vii|viii|ix; does|do|did|in|of|from|see|with|and LETTERED; LETTERED about|say|says|mean
     answer|reply|respond with|by the|its number|index|position|rank of the|that _? document|source|passage|text|chunk|article|item|result
     1 , 2 ,? 3? ,? OR SMALL; where in my|the|your|this|our list; in the order i|we|you gave|sent|listed|have; the next|previous _ say|says
     what|which ..2 number|rank|position|place of the|that|this _? document|source|passage|text|chunk|article|one`,
@@ -47,7 +47,7 @@ export const placeRules = {
     첫|두|세|네|다섯|여섯 번째; 첫째; 둘째; 셋째; 넷째; SMALL 번째? 문서|자료|출처|글|텍스트|파일|결과|기사; SMALL es|os|ös|as|eses számú TEXT; SMALL numaralı TEXT; SMALL й|я|е|го|м|му TEXT; 마지막|맨처음|맨끝|맨위|맨아래 의? TEXT
     เอกสาร ที่|ฉบับที่|ฉบับ|หมายเลข? หนึ่ง|สอง|สาม|สี่|แรก|สุดท้าย|SMALL; TEXT 一|二|三|四|五|六|七|八|九|十 的|说|說|讲|講|和|与|與; TEXT 一|二|三|四|五|六|七|八|九|十 $
     最初|最後|先頭 の 二|三|SMALL つ|件|点?; 처음|마지막 두|세|SMALL 개|건|TEXT; 下|上 一 PIECE; 那 篇|份 的 下|上
-    ^ _? _? BEHIND $; предпоследн*|передостанн* $; 上|下 から CHINESE_NUMBER|SMALL; عن BEHIND $; ^ PLACE $; ^ PLACE ne; το|τη|την|τον|ο|η PLACE|NTH $; ข้อหนึ่ง|ข้อสอง|ข้อสาม|ข้อที่; 마지막|이전|처음 것; 最後|最初|次 の は|を|も`,
+    ^ _? BEHIND $; ماذا|ما يقول|تقول BEHIND $; предпоследн*|передостанн* $; 上|下 から CHINESE_NUMBER|SMALL; عن BEHIND $; ^ PLACE $$; ^ PLACE ne diyor|söylüyor|anlatıyor|der; το|τη|την|τον|ο|η PLACE|NTH $; ข้อหนึ่ง|ข้อสอง|ข้อสาม|ข้อที่; 마지막|이전|처음 것; 最後|最初|次 の は|を|も`,
 
   /** numbers in such a sentence show how to cite, unless it asks something */
   showing: 'SHOWING; citation+ !NUMBER',

@@ -17,7 +17,7 @@ export const taskRules = {
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
     convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
     walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text|list
-    return|send|give_back|hand_back the|these|all TEXT_EN with|in|as
+    return|give_back|hand_back the|these|all TEXT_EN with ..3 corrected|fixed|removed|replaced|highlighted|marked|changed
     summarize|summarise the|this whole|entire|full? text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview
     one|label*|score*|line*|number*|answer*|title*|rating*|keyword*|verdict*|word*|value*|grade*|summary|heading* per|on_each|on_every|in_each line
     comma|semicolon|tab|newline|space|pipe separated; aligned with the? TEXT_EN; who|what|which ..3 wrote|said|spoke|posted|replied|answered|pasted|retrieved|listed first|last
