@@ -42,6 +42,9 @@ function toFault(error: ErrorObject): SettingFault {
     }
     case 'required':
       return { path: [...path, error.params.missingProperty as string], reason: 'is missing' }
+    case 'minLength':
+    case 'minItems':
+      return { path, reason: 'must not be empty' }
     default:
       return { path, reason: `${demandOf(error, schema)}${notThis(path, error.data)}` }
   }
@@ -67,7 +70,6 @@ function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSche
     return `has to be one of ${schema.enum!.filter((choice) => typeof choice === 'string').join(', ')}`
   if (keyword === 'minimum') return `has to be at least ${params.limit}`
   if (keyword === 'maximum') return `has to be at most ${params.limit}`
-  if (keyword === 'minLength' || keyword === 'minItems') return 'must not be empty'
   if (keyword === 'pattern') return schema.$comment ?? `has to match ${schema.pattern}`
   return message ?? 'cannot be used'
 }

@@ -163,6 +163,14 @@ mod: on`),
   ])
 })
 
+test('what a setting lacks is named with the line of the setting', () => {
+  const text = `engines: [{ url: "http://h" }]\ntemplates:\n  - { name: a, block: "[{n}] {block}" }\n  - { name: "", block: "# {block}" }`
+  expect(faultsOf(text)).toEqual(['reprise.yaml:4: templates[1].name: must not be empty'])
+  expect(faultsOf(text.replace('""', 'b'))).toContain(
+    'reprise.yaml:3: templates[0].after: is needed, since nothing ends the last block: write what is behind it, or {end}',
+  )
+})
+
 test.each([
   ['a: [1', /^reprise\.yaml:1:6: Flow sequence/],
   ['mode: on\nmode: off', /^reprise\.yaml:2:1: Map keys must be unique$/],

@@ -8,7 +8,7 @@ import {
   toEngines,
   type WrittenConfig,
 } from '../config.ts'
-import { checkSettings, fillDefaults, writeFault } from '../faults/check-settings.ts'
+import { checkSettings, fillDefaults, type SettingPath, writeFault } from '../faults/check-settings.ts'
 import { engineFaults, findContradictions } from '../faults/find-contradictions.ts'
 import { configSchema, engineSchema } from '../schema/config-schema.ts'
 import { object } from '../schema/setting-schema.ts'
@@ -61,7 +61,11 @@ function combine(layers: readonly SettingsLayer[]): WrittenConfig {
   const { filled, faults } = fillDefaults<WrittenConfig>(configSchema, merged)
   if (faults.length === 0) faults.push(...findContradictions(filled))
   if (faults.length === 0) return filled
-  const sources = faults.map(({ path }) => layers.find(({ settings }) => valueAt(settings, path) !== undefined))
+  const sourceOf = (path: SettingPath): SettingsLayer | undefined =>
+    layers.find(({ settings }) => valueAt(settings, path) !== undefined) ??
+    // of what is missing, that of the setting around it
+    (path.length > 1 ? sourceOf(path.slice(0, -1)) : undefined)
+  const sources = faults.map(({ path }) => sourceOf(path))
   const lines = faults.map((fault, i) => writeFault(fault, sources[i]?.locate(fault.path)))
   throw new ConfigError(lines.join('\n'), sources.every((layer) => layer?.isCommandLine) ? 2 : 1)
 }
