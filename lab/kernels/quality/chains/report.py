@@ -17,14 +17,6 @@ from quality.chains.reuse import KINDS
 from quality.chains.tasks import TASKS
 from quality.references import METHODS, REFERENCES
 
-_COLOURS = dict(
-    zip(
-        METHODS,
-        ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#7f7f7f", "#ff7f0e", "#8c564b", "#000000", "#e377c2"),
-        strict=True,
-    )
-)
-
 
 class Point(NamedTuple):
     """A result over all seeds together."""
@@ -124,7 +116,8 @@ def curves(points: Points) -> plt.Figure:
 
 
 def _draw(axes: Axes, points: Points, task: str, kind: str) -> None:
-    for method, colour in _COLOURS.items():
+    for place, method in enumerate(METHODS):
+        colour = f"C{place}"
         row = [points[task, kind, method, ratio] for ratio in RATIOS]
         style = "--" if method in REFERENCES else "-"
         axes.plot(RATIOS, [one.mean for one in row], style, color=colour, marker=".", lw=1.4, label=method)
