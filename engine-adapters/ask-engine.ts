@@ -17,7 +17,10 @@ interface EngineText {
 /** More than the tokens of any prompt need, or an engine's description of itself. */
 const longestAnswer = 64 * 1024 * 1024
 
-/** Asks an engine something; undefined if no complete answer arrives before the signal aborts: `onError` is told why. Never rejects. */
+/**
+ * Asks an engine something; undefined if no complete answer arrives before the signal aborts. Never rejects. `onError` is
+ * told why the connection failed.
+ */
 export function askEngine(
   engine: Pick<EngineClient, 'send'>,
   question: EngineQuestion,

@@ -90,20 +90,23 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
 
 async function* readInput(file: string): AsyncGenerator<GivenChunk> {
   if (file === '-') return yield* readJsonLines(process.stdin, 'stdin')
-  const isFolder = stat(file)
-  const names = isFolder ? readdirSync(file, { recursive: true, encoding: 'utf8' }).sort() : []
-  for (const path of isFolder ? names.map((name) => join(file, name)) : [file]) {
-    if (isFolder && stat(path)) continue
-    const name = isFolder ? relative('', path) : path
-    try {
-      yield* readFile(path, name)
-    } catch (error) {
-      throw ofFile(name, error)
-    }
+  if (!stat(file)) return yield* readFile(file, file)
+  for (const name of readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = join(file, name)
+    if (!stat(path)) yield* readFile(path, relative('', path))
   }
 }
 
+/** Yields the chunks of one file, which is named where it cannot be read. */
 async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {
+  try {
+    yield* readChunks(path, name)
+  } catch (error) {
+    throw ofFile(name, error)
+  }
+}
+
+async function* readChunks(path: string, name: string): AsyncGenerator<GivenChunk> {
   if (/\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(path)) {
     const bytes = createReadStream(path)
     // unlike `pipe`, it passes on that reading failed
