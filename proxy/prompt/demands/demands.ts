@@ -58,9 +58,8 @@ const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
 function isCut(members: Members): boolean {
   const last = toObject(toArray(members.messages).at(-1))
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
-  const said = [last.content, ...toArray(last.content).map((part) => toObject(part).text)]
   const plain = [members.prompt, members.text].flat()
-  if (plain.some(beginsAnswer) || [...plain, ...said].some(asksForName)) return true
+  if (plain.some(beginsAnswer) || [...plain, ...textsOf(last)].some(asksForName)) return true
   const ends = valuesOf(members, /^stop(?:_sequences)?$/).flat()
   return ends.some((end) => typeof end === 'string' && SIGN.test(end))
 }
@@ -137,6 +136,11 @@ function countMedia({ messages, input }: Members): number {
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Returns what a message says, as one text or in parts, among other values. */
+function textsOf({ content }: Members): unknown[] {
+  return [content, ...toArray(content).map((part) => toObject(part).text)]
+}
+
 /** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
 export function isSet(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : ![undefined, null, false, ''].includes(value as null)
@@ -176,8 +180,8 @@ const lengthOfEnd = 64
 
 /** Whether the answer continues JSON, code or a list: the end of a plain prompt, or the beginning in a final assistant message. */
 function isBegun({ messages, prompt, text }: Members): boolean {
-  const { role, content } = toObject(toArray(messages).at(-1))
-  const begun = role === 'assistant' ? [content, ...toArray(content).map((part) => toObject(part).text)] : []
+  const last = toObject(toArray(messages).at(-1))
+  const begun = last.role === 'assistant' ? textsOf(last) : []
   const plain = [prompt, text].flat().filter((value) => typeof value === 'string')
   return [...begun, ...plain.map((value) => `…${value.slice(-lengthOfEnd)}`)].some(
     (beginning) =>
