@@ -8,7 +8,7 @@ import { orderOf } from '../prompt/judge/judge-list.ts'
 import { BLANK_LINE } from '../prompt/scan/find-edges.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
-import type { Template } from './cut/template.ts'
+import { any, type Template } from './cut/template.ts'
 import { foldDigits } from './find-list-place.ts'
 
 const mostCuts = 1_024
@@ -125,7 +125,8 @@ function cut(whole: string, { template, form, name }: NamingTemplate): ContextLi
 
 /** Whether the rules have to judge the list that a template cuts. */
 function isForRules(whole: string, list: ContextList, template: NamingTemplate): boolean {
-  return mayGoOn(whole, list, template) || orderOf(whole, list) !== undefined
+  const areMarksAlike = !template.template.gap.parts.includes(any)
+  return mayGoOn(whole, list, template) || orderOf(whole, list, areMarksAlike) !== undefined
 }
 
 /** Whether a paragraph at the end of the last block may be the prompt's, since nothing closes blocks. */

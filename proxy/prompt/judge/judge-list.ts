@@ -37,13 +37,16 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
 
 /**
  * Returns why the order of a list means something: its fields say so, its texts begin with dates or numbers that rise or
- * fall, or its marks count parts of one source. Undefined if nothing does.
+ * fall, or its marks count parts of one source. Undefined if nothing does. `areMarksAlike`: what precedes its texts differs
+ * in nothing but the numbers of their places, and so tells no order.
  */
-export function orderOf(text: string, list: ContextList): Reason | undefined {
+export function orderOf(text: string, list: ContextList, areMarksAlike = false): Reason | undefined {
   if (list.isOrdered) return 'ordered_fields'
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return undefined
   const texts = list.blocks.map((block) => behindFields(text, block))
+  if (areMarksAlike && texts.every(({ contentStart }, i) => contentStart === list.blocks[i]!.contentStart))
+    return tellsOrder(text, texts) ? 'ordered_texts' : undefined
   const heads = texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_HEAD)))
   if (list.form === 'tag' && areInOrder(heads, (head) => dateIn(head, list.hasOrigins))) return 'ordered_fields'
   const isOrdered =

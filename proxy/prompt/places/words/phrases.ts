@@ -13,7 +13,7 @@ import { type Reading, sentenceEnds, signOf, signsOfTerm, wordsOf } from './sign
 type Term =
   | { readonly kind: 'any' | 'start' | 'clause' | 'end' }
   | { readonly kind: 'gap'; readonly most: number }
-  | { readonly kind: 'word' | 'not' | 'maybe'; readonly signs: ReadonlySet<number> }
+  | { readonly kind: 'word' | 'not' | 'maybe'; readonly signs: readonly number[] }
 
 interface Rule<Kind> {
   readonly kind: Kind
@@ -76,7 +76,7 @@ export class Phrases<Kind extends string> {
   }
 
   #rulesOf(sign: number, present: ReadonlySet<number>): readonly Rule<Kind>[] {
-    const isThere = (term: Term): boolean => term.kind !== 'word' || [...term.signs].some((own) => present.has(own))
+    const isThere = (term: Term): boolean => term.kind !== 'word' || term.signs.some((own) => present.has(own))
     return (this.#rules.get(sign) ?? []).filter(({ terms }) => terms.every(isThere))
   }
 }

@@ -86,16 +86,14 @@ export function wordsOf(row: string): string[] {
 const CLASS = /^[A-Z_]{2,}$/
 
 /** Returns the signs of `CLASS|word|stem*`; words that are in no class get a sign of their own. */
-export function signsOfTerm(term: string): ReadonlySet<number> {
-  return new Set(
-    term.split('|').map((name) => {
-      const isKnown = names.has(name)
-      const sign = signOf(name)
-      if (!isKnown && CLASS.test(name)) throw new Error(`no class ${name}`)
-      if (!isKnown) learn(name, sign)
-      return sign
-    }),
-  )
+export function signsOfTerm(term: string): readonly number[] {
+  return term.split('|').map((name) => {
+    const isKnown = names.has(name)
+    const sign = signOf(name)
+    if (!isKnown && CLASS.test(name)) throw new Error(`no class ${name}`)
+    if (!isKnown) learn(name, sign)
+    return sign
+  })
 }
 
 function toTokens(text: string): string[] {
@@ -166,13 +164,13 @@ export class Reading {
     return [...recall(token), ...longer]
   }
 
-  isAt(at: number, signs: ReadonlySet<number>): boolean {
-    return this.marks[at]?.some(({ sign }) => signs.has(sign)) ?? false
+  isAt(at: number, signs: readonly number[]): boolean {
+    return this.marks[at]?.some(({ sign }) => signs.includes(sign)) ?? false
   }
 
   /** Returns where that ends which bears one of these signs. */
-  endsOf(at: number, signs: ReadonlySet<number>): number[] {
-    return (this.marks[at] ?? []).filter(({ sign }) => signs.has(sign)).map(({ length }) => at + length)
+  endsOf(at: number, signs: readonly number[]): number[] {
+    return (this.marks[at] ?? []).filter(({ sign }) => signs.includes(sign)).map(({ length }) => at + length)
   }
 
   /** Whether a clause or a request begins here. */
