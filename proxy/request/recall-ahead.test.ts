@@ -81,10 +81,12 @@ test('a request that is left alone asks for nothing', async () => {
 })
 
 test.each([
-  ['few messages is left to the decision', 8, 0],
-  ['many messages yields to others once it takes long', 200, 5],
-])('a small request of %s', async (_title, messages, turns) => {
-  const asked = Array.from({ length: messages }, (_, i) => ({ role: 'user', content: `${documents}\n\nWhy ${i}?` }))
+  ['few messages is left to the decision', 8, '', 0],
+  ['many messages yields to others once it takes long', 200, '', 5],
+  ['many lines, too', 1, '\n'.repeat(120_000), 1],
+])('a light request of %s', async (_title, messages, rest, turns) => {
+  const content = (i: number): string => `${documents}\n\nWhy ${i}?${rest}`
+  const asked = Array.from({ length: messages }, (_, i) => ({ role: 'user', content: content(i) }))
   const received = readReceived('chat_completions', Buffer.from(JSON.stringify({ messages: asked })), false)
   let time = 0
   let taken = 0

@@ -1,14 +1,15 @@
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { type Call, toDecisionInput } from '../call/call.ts'
-import { countMessages } from '../prompt/body/prompt.ts'
+import { countMessages, type PromptSet } from '../prompt/body/prompt.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** A request that takes long yields to others this often, each time for as long as it took (`HeavyTurns`). */
 const sliceMilliseconds = 4
-/** With more messages, a request may take long however small it is: the lists in each are found and judged. */
+/** With more messages or characters, a request may take long: the lists in each are found and judged. */
 const fewMessages = 8
+const fewCharacters = 16 * 1024
 /**
  * If equal requests keep invalidating the layout of a request that takes long, stop after this many: `decide` then makes
  * it in one go.
@@ -27,9 +28,7 @@ export async function recallAhead(
   call: Call,
 ): Promise<() => LaidOut | undefined> {
   const isShared = sharedTurns?.isUp ?? false
-  const { set } = call.content.received.prompt ?? {}
-  const isShort = set === undefined || countMessages(set) <= fewMessages
-  if (!isShared && !call.isHeavy && isShort) return () => undefined
+  if (!isShared && !call.isHeavy && isShort(call.content.received.prompt?.set)) return () => undefined
   const missed = new Set<TurnKey>()
   const recall = (turn: TurnKey): SentTurn | undefined => {
     const sent = store.recall(turn)
@@ -52,6 +51,11 @@ export async function recallAhead(
     if (isLong) await wait()
   }
   return () => (isUntrue() ? undefined : laidOut)
+}
+
+function isShort(set: PromptSet | undefined): boolean {
+  if (set === undefined) return true
+  return countMessages(set) <= fewMessages && set.texts.reduce((sum, { text }) => sum + text.length, 0) <= fewCharacters
 }
 
 /** Returns undefined on an error: `decide` meets the same error and reports it. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { assert, asyncProperty, constantFrom, json, oneof, record, string } from 'fast-check'
+import { array, assert, asyncProperty, constantFrom, json, oneof, record, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { scanBody } from './scan-body.ts'
 import { decidingMembers, WholeBody } from './whole-body.ts'
@@ -91,6 +91,26 @@ test.each([
 
 test.each(['{', '{"a":"', '{"a":[}', '{}}', '{} {}', '', '{"a":"\\"}'])('%j is not whole', async (text) => {
   expect((await scan(text)).isWhole).toBe(false)
+})
+
+test('strings of a light body are passed over to the same quotes as those of a heavy one are read to', async () => {
+  const unit = constantFrom('\\\\', '\\"', '\\n', '<', 'é', 'a'.repeat(40), '{', ']', ',')
+  const padding = `{"pad":"${' '.repeat(300 * 1024)}","b":`
+  await assert(
+    asyncProperty(array(string({ unit, maxLength: 30 })), async (strings) => {
+      const body = `[${strings.map((text) => `"${text}"`).join()}]`
+      const { containers, strings: found, commas, depth } = await scan(body)
+      const light = {
+        containers: containers + 1,
+        strings: found + 3,
+        commas: commas + 1,
+        depth: depth + 1,
+        isWhole: true,
+      }
+      expect(await scan(`${padding}${body}}`)).toMatchObject(light)
+      expect(found).toBe(strings.length)
+    }),
+  )
 })
 
 test('slices of a large body make no difference, wherever they fall', async () => {

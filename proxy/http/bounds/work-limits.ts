@@ -26,12 +26,11 @@ export const most = {
 } as const
 
 /**
- * A body within all three limits mostly takes milliseconds. It starts without waiting for a turn, and is never given up as
+ * A body within both limits mostly takes milliseconds. It starts without waiting for a turn, and is never given up as
  * too slow.
  */
 export const lightBytes: number = 256 * 1024
 export const lightContainers = 512
-export const lightMarks = 8_000
 
 /** Thrown to give up a request that takes too long. */
 export class OverBudget extends Error {

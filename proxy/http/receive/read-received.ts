@@ -12,7 +12,7 @@ import { placeBehindHistory } from '../../prompt/hygiene/place-behind-history.ts
 import type { HeavyTurns } from '../bounds/event-loop.ts'
 import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
 import { decidingMembers, WholeBody } from '../bounds/whole-body.ts'
-import { lightBytes, lightContainers, lightMarks, most, tooLarge, type WorkLimits } from '../bounds/work-limits.ts'
+import { lightBytes, lightContainers, most, tooLarge, type WorkLimits } from '../bounds/work-limits.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -145,8 +145,7 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
     const received = receiveWhole(scan, isEncoded)
     return { received: received.whole?.hasOnePrompt(api) ? { scan, ...received } : received, isHeavy: false }
   }
-  const isHeavy =
-    body.length > lightBytes || (scan !== undefined && (scan.containers > lightContainers || scan.marks > lightMarks))
+  const isHeavy = body.length > lightBytes || (scan !== undefined && scan.containers > lightContainers)
   if (isHeavy) await turns.take()
   const received = readReceived(api, body, isEncoded, hygiene)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
