@@ -70,7 +70,9 @@ export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise
       resolve(gathered.take())
     })
     incoming.on('error', reject)
-    incoming.on('close', () => reject(new Error('the client left before its request was whole')))
+    incoming.on('close', () => {
+      if (!incoming.complete) reject(new Error('the client left before its request was whole'))
+    })
   })
 }
 
