@@ -22,7 +22,8 @@ export interface WordSigns {
   readonly remarks: Remarks
 }
 
-const noSigns: WordSigns = { said: new Set(), forms: [], sizes: new Set(), remarks: new Set() }
+const none: ReadonlySet<never> = new Set()
+const noSigns: WordSigns = { said: none, forms: [], sizes: none, remarks: none }
 
 /** Words and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
@@ -50,11 +51,14 @@ function read(words: string, speaker: Speaker): WordSigns {
   const said = new Set(sentences.flatMap((own) => own.said))
   const apart = new Set(sentences.flatMap((own) => own.apart))
   if (apart.has('premise') && apart.has('hypothesis')) said.add('order')
+  const remarks = new Set(sentences.flatMap((own) => own.remarks))
+  // thousands are remembered, and most say little
+  const orNone = <Value>(values: ReadonlySet<Value>): ReadonlySet<Value> => (values.size === 0 ? none : values)
   return {
-    said,
+    said: orNone(said),
     forms: sentences.flatMap(({ forms }) => forms),
-    sizes,
-    remarks: new Set(sentences.flatMap(({ remarks }) => remarks)),
+    sizes: orNone(sizes),
+    remarks: orNone(remarks),
   }
 }
 
