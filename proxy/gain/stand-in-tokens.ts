@@ -1,10 +1,15 @@
 import type { PromptPart } from '../reuse/two-worlds.ts'
-import { hashOf, mix, pairAt } from './mix.ts'
+import { hashOf, mix } from './mix.ts'
 
 /** Characters that one number stands for: about the 16 tokens of a page. */
 export const standInCharacters = 64
 
 const basis = 0x811c9dc5
+
+/** Texts are copied here in parts: read from a string, two units at a time, a long one takes four times as long. */
+const scratchUnits = 64 * standInCharacters
+const scratch = Buffer.alloc(2 * scratchUnits + 4)
+const scratchPairs = new Int32Array(scratch.buffer, scratch.byteOffset, scratch.length >> 2)
 
 /**
  * Returns numbers that stand for a prompt whose tokens in the engine are not known: one for every 64 UTF-16 units of
@@ -33,12 +38,17 @@ export function toStandIns(parts: readonly PromptPart[]): Uint32Array {
 /** Adds the numbers of a text after the first `count` and returns how many there are then. */
 function addText(standIns: Uint32Array, count: number, text: string): number {
   let added = count
-  for (let at = 0; at < text.length; ) {
-    let hash = basis
-    const end = Math.min(text.length, at + standInCharacters)
-    for (; at + 2 <= end; at += 2) hash = mix(hash, pairAt(text, at))
-    if (at < end) hash = mix(hash, text.charCodeAt(at++))
-    standIns[added++] = hash
+  for (let at = 0; at < text.length; at += scratchUnits) {
+    const bytes = scratch.write(text.slice(at, at + scratchUnits), 'utf16le')
+    // the last unit may have no other one
+    scratch.writeUInt16LE(0, bytes)
+    const pairs = (bytes + 2) >> 2
+    for (let i = 0; i < pairs; ) {
+      let hash = basis
+      const end = Math.min(pairs, i + standInCharacters / 2)
+      while (i < end) hash = mix(hash, scratchPairs[i++]!)
+      standIns[added++] = hash
+    }
   }
   return added
 }

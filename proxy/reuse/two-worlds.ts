@@ -68,17 +68,17 @@ export class TwoWorlds {
   /** Returns all texts as received, in parts. */
   receivedParts(): PromptPart[] {
     const parts = this.#cut()
-    return this.texts.flatMap((_, place) => parts.received(place))
+    return join(this.texts.map((_, place) => parts.received(place)))
   }
 
   /** Returns the parts of each prompt as it is sent, and as it would be sent in the other world. */
   compare(): readonly { readonly sent: readonly PromptPart[]; readonly other: readonly PromptPart[] }[] {
     const parts = this.#cut()
     return this.prompts.map((places) => {
-      const received = places.flatMap((place) => parts.received(place))
+      const received = join(places.map((place) => parts.received(place)))
       const rewritten = this.areEqual
         ? received
-        : places.flatMap((place) => parts.rewritten(place, this.#world.splices[place]!))
+        : join(places.map((place) => parts.rewritten(place, this.#world.splices[place]!)))
       return this.isShadow ? { sent: received, other: rewritten } : { sent: rewritten, other: received }
     })
   }
@@ -99,6 +99,11 @@ export interface PromptPart {
   readonly text: string
   /** equal blocks have equal text; undefined if it is none */
   readonly block: BlockId | undefined
+}
+
+/** `flat` takes ten times as long. */
+function join(texts: readonly (readonly PromptPart[])[]): PromptPart[] {
+  return ([] as PromptPart[]).concat(...texts)
 }
 
 interface HeldBlock extends Span {

@@ -35,7 +35,7 @@ const requestsPerProof = 64
 const samplesAhead = 8
 
 /** Of so many requests, the first ones tell what moving gains. */
-const gainEvery = 1_024
+const gainEvery = 4_096
 const gainWindow = 256
 
 /** Constant text is what so many requests had in common; before, it may be one user's words. */
