@@ -26,7 +26,7 @@ export type Labels = ReadonlyMap<string, string>
 
 /** The lists with one prefix. */
 interface LabelGroup {
-  readonly labels: Map<string, string>
+  labels: Labels
   /** what lists call their blocks, in the form that nouns are compared in */
   readonly families: Set<string>
 }
@@ -67,15 +67,15 @@ export class CitationLabels {
   readonly #prefixes: readonly (readonly [name: string, labels: Labels])[]
   readonly #nouns: readonly string[]
   readonly #names: ReadonlySet<string>
-  readonly #known: ReadonlySet<string>
 
   constructor(map: CitationMap) {
     const groups = new Map<string, LabelGroup>()
     const nouns = new Set<string>()
     for (const { prefix, tag, labels } of map) {
-      const group = groups.get(prefix) ?? { labels: new Map<string, string>(), families: new Set<string>() }
+      const known = groups.get(prefix)
+      const group = known ?? { labels, families: new Set<string>() }
       groups.set(prefix, group)
-      for (const [sent, received] of labels) group.labels.set(sent, received)
+      if (known) known.labels = new Map([...known.labels, ...labels])
       for (const noun of [tag, nounOf(prefix)]) {
         if (noun === undefined) continue
         nouns.add(noun.toLowerCase())
@@ -89,18 +89,18 @@ export class CitationLabels {
     )
     this.#nouns = [...nouns].flatMap((noun) => [noun, `${noun}s`])
     this.#names = new Set(map.flatMap(({ names = [] }) => names))
-    this.#known = new Set(this.#groups.flatMap(({ labels }) => [...labels.keys()]))
     this.isInParentheses = map.some((list) => list.isInParentheses)
   }
 
   /** Whether no label would change. */
   get isIdentity(): boolean {
-    return this.#groups.every(({ labels }) => [...labels].every(([sent, received]) => sent === received))
+    for (const { labels } of this.#groups) for (const [sent, received] of labels) if (sent !== received) return false
+    return true
   }
 
   /** Whether any list has this label. */
   has(label: string): boolean {
-    return this.#known.has(label)
+    return this.#groups.some(({ labels }) => labels.has(label))
   }
 
   /** Returns the prefix of a list that `text` ends with. */

@@ -4,16 +4,25 @@
  * higher one; it begins at 0 here and `start` there.
  */
 export function mapOffsets(
-  offsets: number[],
+  offsets: readonly number[],
   start: number,
   advance: (from: number, to: number) => number,
 ): (offset: number) => number {
-  const found = new Map<number, number>()
+  const sorted = new Uint32Array(offsets).sort()
+  const found: number[] = []
   let [from, at] = [0, start]
-  for (const to of offsets.sort((a, b) => a - b)) {
+  for (const to of sorted) {
     if (to > from) at += advance(from, to)
     from = to
-    found.set(to, at)
+    found.push(at)
   }
-  return (offset) => found.get(offset)!
+  return (offset) => {
+    let [low, high] = [0, sorted.length - 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle]! < offset) low = middle + 1
+      else high = middle
+    }
+    return found[low]!
+  }
 }
