@@ -132,13 +132,12 @@ export class DemandHistory {
    */
   weigh(context: readonly number[]): (readonly SimilarRequest[])[] {
     this.#questions += 1
-    const rarity = context.map((block) =>
-      Math.log((this.#requests + 1) / ((this.#blocks.get(block)?.demand ?? 0) + 0.5)),
-    )
+    const known = context.map((block) => this.#blocks.get(block))
+    const rarity = known.map((block) => Math.log((this.#requests + 1) / ((block?.demand ?? 0) + 0.5)))
     const whole = rarity.reduce((sum, share) => sum + share, 0)
     const asked: SimilarRequest[] = []
-    const speakers = context.map((block, i) => {
-      const latest: readonly PastRequest[] = this.#blocks.get(block)?.speakers ?? none
+    const speakers = known.map((block, i) => {
+      const latest: readonly PastRequest[] = block?.speakers ?? none
       for (const request of latest) {
         if (request.askedBy !== this.#questions) {
           request.askedBy = this.#questions

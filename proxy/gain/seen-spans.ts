@@ -47,10 +47,10 @@ export class SeenSpans {
     const { lengths, digests } = spans
     const fresh: number[] = []
     let [seen, all] = [0, 0]
-    for (const [i, length] of lengths.entries()) {
-      if (this.#has(digests[2 * i]!, digests[2 * i + 1]!)) seen += length
+    for (let i = 0; i < lengths.length; i++) {
+      if (this.#has(digests[2 * i]!, digests[2 * i + 1]!)) seen += lengths[i]!
       else fresh.push(i)
-      all += length
+      all += lengths[i]!
     }
     // remembered only now, so that this request does not find itself
     for (const i of fresh) this.#remember(digests[2 * i]!, digests[2 * i + 1]!)
@@ -64,13 +64,12 @@ export class SeenSpans {
       this.#digest(text, seed, spans)
       return
     }
-    const own: number[] = []
-    addDigest(own, identity, 0, identity.length, seed)
-    const isKnown = this.#has(own[0]!, own[1]!)
-    if (!isKnown) this.#digest(text, seed, spans)
+    const { lengths, digests } = spans
+    addDigest(digests, identity, 0, identity.length, seed)
+    const isKnown = this.#has(digests.at(-2)!, digests.at(-1)!)
     // of no length where its spans are counted: it is only remembered
-    spans.lengths.push(isKnown ? text.length : 0)
-    spans.digests.push(...own)
+    lengths.push(isKnown ? text.length : 0)
+    if (!isKnown) this.#digest(text, seed, spans)
   }
 
   /** Adds the spans of a text. */

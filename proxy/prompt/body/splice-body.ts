@@ -1,4 +1,4 @@
-import { applySplices, type Span } from '../../common/json/json-spans.ts'
+import type { Span } from '../../common/json/json-spans.ts'
 import { mapOffsets } from './offset-map.ts'
 
 /** Encoding fewer UTF-16 units again takes less time than finding where each piece is in the bytes. */
@@ -17,22 +17,30 @@ export interface BodySplice extends Span {
  */
 export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySplice[]): Buffer {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
-  if (json.length < shortJson) {
-    const write = (piece: Span | string): string =>
-      typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)
-    const written = sorted.map(({ start, end, pieces }) => ({ start, end, text: pieces.map(write).join('') }))
-    return Buffer.from(applySplices(json, written))
+  const { length } = json
+  if (length < shortJson) {
+    const parts = takeApart(length, sorted).map((part) =>
+      typeof part === 'string' ? part : json.slice(part.start, part.end),
+    )
+    return Buffer.from(parts.join(''))
   }
   const locate = byteOffsets(bytes, json, sorted)
-  const cut = (start: number, end: number): Buffer => bytes.subarray(locate(start), locate(end))
-  const parts: Buffer[] = []
+  const parts = takeApart(length, sorted).map((part) =>
+    typeof part === 'string' ? Buffer.from(part) : bytes.subarray(locate(part.start), locate(part.end)),
+  )
+  return Buffer.concat(parts)
+}
+
+/** Returns what a JSON of this length consists of with sorted splices applied. */
+function takeApart(length: number, sorted: readonly BodySplice[]): (Span | string)[] {
+  const parts: (Span | string)[] = []
   let at = 0
   for (const { start, end, pieces } of sorted) {
-    parts.push(cut(at, start))
-    for (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : cut(piece.start, piece.end))
+    parts.push({ start: at, end: start }, ...pieces)
     at = end
   }
-  return Buffer.concat([...parts, cut(at, json.length)])
+  parts.push({ start: at, end: length })
+  return parts
 }
 
 /** Returns where the offsets of splices are in the bytes. */

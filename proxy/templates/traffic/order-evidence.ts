@@ -154,7 +154,8 @@ export class OrderEvidence {
     if (likeness?.kind === 'moved' || flipped.length === 0) return
     counts.flips += flipped.length
     counts.flippingLists = Math.min(enough, counts.flippingLists + 1)
-    for (const [first, second] of flipped) {
+    const areEnough = this.#flipped.size >= enough && this.#movers.size >= enough
+    for (const [first, second] of areEnough ? [] : flipped) {
       const [one, other] = [keys[first]!, keys[second]!]
       counts.flippedPairs += countNew(this.#flipped, [one, other].sort().join())
       counts.movers += countNew(this.#movers, one)
