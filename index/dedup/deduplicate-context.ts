@@ -65,13 +65,16 @@ function writeContext(
   shown: ShownBlocks,
   point: (block: FreshBlock, self: LabelBearer, place: number) => readonly Placeless[],
 ): SentPointer[] {
-  const bearers = shown.beginContext(blocks.map(asShown))
-  return blocks.flatMap((block, place) => {
-    const pointers = point(block, bearers[place]!, place).map((pointer) => ({ place, ...pointer }))
-    if (pointers.length === 0) shown.add(asShown(block))
+  const inFull = blocks.map(asShown)
+  const bearers = shown.beginContext(inFull)
+  const all: SentPointer[] = []
+  for (const [place, block] of blocks.entries()) {
+    const pointers = point(block, bearers[place]!, place)
+    if (pointers.length === 0) shown.add(inFull[place]!)
     else bearers[place]!.replace(withoutStretches(block.content, pointers))
-    return pointers
-  })
+    for (const pointer of pointers) all.push({ place, ...pointer })
+  }
+  return all
 }
 
 function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, template?: string): Placeless[] {

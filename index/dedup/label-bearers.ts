@@ -1,4 +1,5 @@
 import type { BlockId } from '../context-block.ts'
+import { addTo } from '../group-by.ts'
 import { headOf } from './hint-words.ts'
 
 /** Something in a prompt that a reference by label may be understood to mean. */
@@ -43,6 +44,8 @@ const LABEL_IN_TEXT = /^[ \t>*-]{0,8}(?:\[([^[\]\r\n]{1,60})\]|([\p{L}_]{1,20} \
 /** The bearers of each label in the prompt so far: blocks, and lines of other text that look like labelled blocks. */
 export class LabelBearers {
   readonly #labelled = new Map<string, LabelBearer[]>()
+  /** not yet among these, because they are rarely asked for */
+  #added: LabelBearer[] = []
   readonly #unlabelled: LabelBearer[] = []
   /** texts not yet searched for labels, because that is rarely needed */
   #unread: string[] = []
@@ -52,8 +55,8 @@ export class LabelBearers {
 
   add(bearer: LabelBearer): void {
     if (bearer.id !== undefined) this.#unreadBlocks.push(bearer.content)
-    if (!bearer.isLabelled) this.#unlabelled.push(bearer)
-    else if (!this.#labelled.get(bearer.label)?.push(bearer)) this.#labelled.set(bearer.label, [bearer])
+    const bearers = bearer.isLabelled ? this.#added : this.#unlabelled
+    bearers.push(bearer)
   }
 
   /** Adds text that is not in a block: between blocks, or in other messages. */
@@ -63,6 +66,8 @@ export class LabelBearers {
 
   /** Returns all bearers of a label. */
   of(label: string): readonly LabelBearer[] {
+    for (const bearer of this.#added) addTo(this.#labelled, bearer.label, bearer)
+    this.#added = []
     for (const text of this.#unread) this.#read(text)
     this.#unread = []
     return this.#labelled.get(label) ?? []
@@ -89,7 +94,7 @@ export class LabelBearers {
       last?.replace(text.slice(from, match.index))
       from = match.index + match[0].length
       last = new LabelBearer(undefined, labelOf(match), true, text.slice(from))
-      this.add(last)
+      addTo(this.#labelled, last.label, last)
     }
   }
 }

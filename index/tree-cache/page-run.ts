@@ -1,3 +1,5 @@
+import { getOrMake } from '../get-or-make.ts'
+
 /** How far a walk came: the last matching run, and how many of its tokens match. */
 interface Walked<Run> {
   readonly node: Run
@@ -12,8 +14,8 @@ export abstract class PageRun {
   readonly scope: string
   /** length of the prefix that ends with this run */
   end: number
-  /** by first token; the few siblings that share one are compared */
-  readonly #children = new Map<number, this[]>()
+  /** by first token; the few siblings that share one are compared; most runs are leaves */
+  #children: Map<number, this[]> | undefined
 
   constructor(parent: PageRun | undefined, tokens: Uint32Array, end: number, scope: string = parent?.scope ?? '') {
     this.parent = parent as this | undefined
@@ -24,12 +26,12 @@ export abstract class PageRun {
 
   /** Whether no run continues this one. */
   get isLeaf(): boolean {
-    return this.#children.size === 0
+    return !this.#children?.size
   }
 
   /** The run that continues this one, if there is exactly one. */
   get onlyChild(): this | undefined {
-    const [siblings, ...others] = this.#children.size === 1 ? this.#children.values() : []
+    const [siblings, ...others] = this.#children?.size === 1 ? this.#children.values() : []
     return others.length === 0 && siblings?.length === 1 ? siblings[0] : undefined
   }
 
@@ -107,7 +109,7 @@ export abstract class PageRun {
   }
 
   #nextOf(tokens: Uint32Array, limit: number, pageTokens: number): Walked<this> | undefined {
-    for (const node of this.#children.get(tokens[this.end]!) ?? []) {
+    for (const node of this.#children?.get(tokens[this.end]!) ?? []) {
       const shared = sharedLength(node.tokens, tokens, this.end, limit)
       if (shared >= pageTokens) return { node, shared: shared - (shared % pageTokens) }
     }
@@ -115,15 +117,14 @@ export abstract class PageRun {
   }
 
   #adopt(child: this): void {
-    const siblings = this.#children.get(child.tokens[0]!)
-    if (siblings) siblings.push(child)
-    else this.#children.set(child.tokens[0]!, [child])
+    this.#children ??= new Map()
+    getOrMake(this.#children, child.tokens[0]!, (): this[] => []).push(child)
   }
 
   #abandon(child: this): void {
     const first = child.tokens[0]!
-    const siblings = this.#children.get(first)!
-    if (siblings.length === 1) this.#children.delete(first)
+    const siblings = this.#children!.get(first)!
+    if (siblings.length === 1) this.#children!.delete(first)
     else siblings.splice(siblings.indexOf(child), 1)
   }
 }

@@ -55,6 +55,8 @@ interface RenderedBlock {
   readonly identity: string
 }
 
+type Labels = ReturnType<typeof labelsAsSent>
+
 class BodyReuse {
   readonly #layout: Layout
   readonly #state: ReuseState
@@ -165,7 +167,8 @@ class BodyReuse {
     const scope = this.#writer.mark()
     const past = laidOut.past[place]
     if (past && isPermutation(past.order, found.slots.length)) {
-      const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
+      const labels = labelsAsSent(this.#layout.texts, found, past.order)
+      const pointers = repeatPointers(this.#freshBlocks(found, past.order, labels), past.pointers, this.#shown)
       return { found, scope, searchPath: [], ...past, pointers }
     }
     this.#state.budget?.look()
@@ -173,11 +176,12 @@ class BodyReuse {
     const isOpen = !found.isLeftWhole && found.template?.mayMove !== false && laidOut.message.role !== 'documents'
     const mayPoint = options.dedup !== false && isOpen && !this.#isLate
     const { order, searchPath } = this.#order(found, scope, mayPoint)
-    const fresh = this.#freshBlocks(found, order)
+    const labels = labelsAsSent(this.#layout.texts, found, order)
+    const fresh = this.#freshBlocks(found, order, labels)
     const pointers = mayPoint
       ? deduplicateContext(fresh, this.#shown, wording.location)
       : repeatPointers(fresh, [], this.#shown)
-    const annotation = options.annotate === false ? undefined : this.#annotate(found, order, pointers)
+    const annotation = options.annotate === false ? undefined : this.#annotate(found, order, labels, pointers)
     return { order, annotation, pointers, found, scope, searchPath }
   }
 
@@ -227,9 +231,9 @@ class BodyReuse {
     return repeated
   }
 
-  #freshBlocks(found: PromptContext, order: readonly number[]): FreshBlock[] {
+  /** `labels`, by place: as they are sent in this order. */
+  #freshBlocks(found: PromptContext, order: readonly number[], labels: Labels): FreshBlock[] {
     const { texts } = this.#layout
-    const labels = labelsAsSent(texts, found, order)
     return order.map((from, place) => {
       const slot = found.slots[from]!
       const content = texts[slot.text]!.slice(slot.content.start, slot.content.end)
@@ -249,10 +253,14 @@ class BodyReuse {
     })
   }
 
-  #annotate(found: PromptContext, order: readonly number[], pointers: readonly SentPointer[]): string | undefined {
+  #annotate(
+    found: PromptContext,
+    order: readonly number[],
+    labels: Labels,
+    pointers: readonly SentPointer[],
+  ): string | undefined {
     // a label inside the stretch that a pointer replaces disappears with it
     const hidden = pointers.filter(({ place }) => holdsLabel(found.slots[order[place]!]!)).map(({ place }) => place)
-    const labels = labelsAsSent(this.#layout.texts, found, order)
     return renderAnnotation(found, order, labels, this.#state.wording, new Set(hidden))
   }
 

@@ -107,7 +107,7 @@ function join(texts: readonly (readonly PromptPart[])[]): PromptPart[] {
 }
 
 interface HeldBlock extends Span {
-  readonly block: BlockId
+  readonly part: PromptPart
 }
 
 /** Takes texts apart into blocks, which are known by their identities without being read again, and the rest. */
@@ -120,7 +120,7 @@ export class PromptParts {
   /** `contexts` were found in `texts`. */
   constructor(texts: readonly string[], contexts: readonly PromptContext[]) {
     this.#texts = texts
-    this.#blocks = new Map([...slotsByText(contexts)].map(([place, slots]) => [place, toBlocks(slots)]))
+    this.#blocks = new Map([...slotsByText(contexts)].map(([place, slots]) => [place, toBlocks(texts[place]!, slots)]))
   }
 
   /** Returns the parts of a text as received. */
@@ -151,9 +151,9 @@ export class PromptParts {
     const blocks = this.#blocks.get(place) ?? []
     let at = start
     for (let i = findIndexFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
-      const { start: from, end: to, block } = blocks[i]!
+      const { start: from, end: to, part } = blocks[i]!
       if (at < from) parts.push({ text: text.slice(at, from), block: undefined })
-      parts.push({ text: text.slice(from, to), block })
+      parts.push(part)
       at = to
     }
     if (at < end) parts.push({ text: text.slice(at, end), block: undefined })
@@ -162,9 +162,16 @@ export class PromptParts {
 }
 
 /** Returns the blocks among these slots in order, but for those whose label is part of their content and may change. */
-function toBlocks(slots: readonly HeldSlot[]): HeldBlock[] {
+function toBlocks(text: string, slots: readonly HeldSlot[]): HeldBlock[] {
   return slots
     .filter(({ slot: { content, label } }) => !label || label.end <= content.start || label.start >= content.end)
-    .map(({ slot: { content }, content: block }) => ({ start: content.start, end: content.end, block }))
+    .map(
+      ({
+        slot: {
+          content: { start, end },
+        },
+        content: block,
+      }) => ({ start, end, part: { text: text.slice(start, end), block } }),
+    )
     .sort((a, b) => a.start - b.start)
 }
