@@ -14,7 +14,6 @@ import type { Charge } from '../call/charge-call.ts'
 import type { Trip } from '../call/trip.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import type { ForwardObserver } from '../http/forward.ts'
-import { asksForData } from '../prompt/demands/demands.ts'
 import type { Pipeline } from './pipeline.ts'
 import { hasOnePrompt } from './request-ids.ts'
 
@@ -54,12 +53,13 @@ export class AnswerObserver implements ForwardObserver {
 
   constructor(sending: Sending, predict: () => HeldTokens | undefined) {
     const { pipeline, call, routed } = sending
-    const { members } = call.content
+    const { members, received } = call.content
     const { citations } = routed.decision
     this.#sending = sending
     this.#predict = predict
     this.#decided = pipeline.now()
-    if (citations.length > 0 && !asksForData(members)) this.#labels = labelsOfChoices(citations, choicesEach(members))
+    if (citations.length > 0 && !received.prompt?.demands.isDataAsked)
+      this.#labels = labelsOfChoices(citations, choicesEach(members))
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }
 

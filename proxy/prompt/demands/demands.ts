@@ -7,6 +7,8 @@ import { readCue } from '../scan/find-cue-line.ts'
 export interface Demands {
   /** why nothing at all is rewritten: the caller measures or cuts the prompt, or media belong to places in it */
   readonly asReceived: 'measured' | 'media' | undefined
+  /** the answer is asked for or begun as data or code (`asksForData`) */
+  readonly isDataAsked: boolean
   /** the numbers of documents may come back where nobody maps them: in data, tool calls, stored, cut or very short answers */
   readonly areNumbersData: boolean
   /** the answer is data that can hold a value for each document, in their order, or a tool's call with a place */
@@ -17,8 +19,10 @@ export interface Demands {
 
 /** Reads what the members of a request's body forbid. */
 export function readDemands(api: PromptApi, members: Members): Demands {
-  const isData = asksForData(members) || isForced(members)
+  const isDataAsked = asksForData(members)
+  const isData = isDataAsked || isForced(members)
   return {
+    isDataAsked,
     asReceived: isMeasured(members) ? 'measured' : isTiedToMedia(members) ? 'media' : undefined,
     areNumbersData:
       isData ||
