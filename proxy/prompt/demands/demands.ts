@@ -27,7 +27,7 @@ export function readDemands(api: PromptApi, members: Members): Demands {
       isShort(members) ||
       isCut(members) ||
       showsTokens(members),
-    isOrderData: (isData && mayAlign(members)) || takesPlace(members),
+    isOrderData: (isData && mayAlign(members)) || takesPlace(members) || endsOf(members).some(asksForValues),
     media: countMedia(members),
   }
 }
@@ -56,10 +56,10 @@ const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
  * that the caller gives: what is left of a citation there cannot be recognised.
  */
 function isCut(members: Members): boolean {
-  const last = toObject(toArray(members.messages).at(-1))
+  const last = lastMessage(members)
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
   const plain = [members.prompt, members.text].flat()
-  if (plain.some(beginsAnswer) || [...plain, ...textsOf(last)].some(asksForName)) return true
+  if (plain.some(beginsAnswer) || endsOf(members).some(asksForName)) return true
   const ends = valuesOf(members, /^stop(?:_sequences)?$/).flat()
   return ends.some((end) => typeof end === 'string' && SIGN.test(end))
 }
@@ -73,16 +73,32 @@ function beginsAnswer(prompt: unknown): boolean {
 
 // `Source used: [Doc`, `Most relevant document:`
 const OPENED = /[[【][^\]】]{0,20}$/
-const ANNOUNCED = /[:：#№] ?$/
+const ANNOUNCED = /[:：#№][*_]{0,2} ?$/
 // `Answer with sources:`
 const OF_ANSWER = /(?<!\p{L})(?:with|using|use|based|from|mit|avec|con|com)(?!\p{L})|注明/iu
+
+// `Helpful answer:`, `Summary:`, `A:`: what follows are words
+const IN_WORDS =
+  /^[^\p{L}]*(?:a|ai|bot|model)[^\p{L}]*$|answer|respon|repl(?:y|ies)|antwort|répon|rispost|ответ|відпов|الإجابة|الجواب|答|답|cevap|yanıt|summar|zusammenf|résum|resum|riassunt|总结|摘要|要約|요약|output|thought|think|reason|expla|report|solution|conclu|assistant|article|essay|write|section|paragraph|post|story|code|sql|question|begin|start/iu
+const longestAnnouncement = 40
 
 /** Whether a prompt ends where the name of a document is to follow, which may be a bare number. */
 function asksForName(prompt: unknown): boolean {
   if (typeof prompt !== 'string') return false
   const line = prompt.slice(prompt.lastIndexOf('\n') + 1)
   if (OPENED.test(line)) return true
-  return ANNOUNCED.test(line) && !OF_ANSWER.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing'
+  if (!ANNOUNCED.test(line)) return false
+  if (!OF_ANSWER.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing') return true
+  return line.length <= longestAnnouncement && !IN_WORDS.test(line) && readCue(line, 0) === undefined
+}
+
+// `Scores:`, `Ranking:`
+const VALUES =
+  /(?:^|[^\p{L}])(?:ratings?|scores|labels|grades|verdicts|votes|judge?ments|classes|categories|rank(?:ing|ed(?: list)?)|order|titles|headings|captions|summaries|translations|keywords|tags|bewertungen|noten|rangfolge|reihenfolge|titel|notes|titres|classement|puntuaciones|títulos|оценки|порядок|评分|得分|分数|标签|排名|排序|顺序|スコア|順位|順番|점수|순위|순서)(?: (?:per|for|of|by) [^:：\n]{1,24})?[*_]{0,2}[:：][*_]{0,2} ?$/iu
+
+/** Whether a prompt ends where a value for each text is to follow, or their order. */
+function asksForValues(prompt: unknown): boolean {
+  return typeof prompt === 'string' && VALUES.test(prompt.slice(-longestAnnouncement).replace(/^.*\n/s, ''))
 }
 
 /**
@@ -135,6 +151,16 @@ function countMedia({ messages, input }: Members): number {
 }
 
 type Members = Readonly<Record<string, unknown>>
+
+function lastMessage({ messages, input }: Members): Members {
+  return toObject([...toArray(messages), ...toArray(input)].at(-1))
+}
+
+/** Returns the texts at whose end the answer begins. */
+function endsOf(members: Members): unknown[] {
+  const { prompt, text, input } = members
+  return [prompt, text, input, ...textsOf(lastMessage(members))].flat()
+}
 
 /** Returns what a message says, as one text or in parts, among other values. */
 function textsOf({ content }: Members): unknown[] {

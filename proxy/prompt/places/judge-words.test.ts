@@ -51,6 +51,13 @@ describe('a list stays for a task of a system prompt, for each text', () => {
     'Print yes or no per document.',
     'Judge whether each passage supports the claim.',
     'List a sentiment for every review, in their order.',
+    'Evaluate the usefulness of all sources on a scale of 1 to 5.',
+    'Cluster the documents into themes.',
+    'If two documents disagree, go with whichever was given to you first.',
+    'If two documents disagree, the newest entry (at the bottom) applies.',
+    'The documents are pieces of one larger document.',
+    'The texts were cut from one file.',
+    'Answer from the documents. List the names in order of appearance.',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'rules')).toBeDefined())
 })
 
@@ -232,7 +239,31 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     'Vermeld het nummer van de gebruikte bron.',
     'Return an object with keys answer and source.',
     'The field "cited" lists the chunks used.',
+    'Choose the passage that answers the question. Put its number in <answer></answer>.',
+    'Group the passages by topic. Use their numbers.',
+    'Mention the numbers of the ones you relied on.',
+    'Nenne die beste Passage. Ihre Nummer genügt.',
+    'What insights can you infer? (example format: insight (because of 1, 5, 3))',
+    'Cite as № 1.',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'rules')).toBeDefined())
+})
+
+describe('a list without labels stays where its texts are to be cited by number', () => {
+  const bare = { ...unlabelled, labels: [], isLabelled: false }
+  it.each([
+    'Cite sources as [1], [2].',
+    'Cite the documents as D1, D2.',
+    'Refer to a source as {n}.',
+    'End with the number of the document that you used.',
+    'Choose a passage. Put its number in <answer></answer>.',
+  ])('%s', (words) => expect(judgeWords(words, bare, 'rules')).toBe('numbers'))
+
+  it.each([
+    'Cite sources as [file.md].',
+    'Cite by id, as in [DOC_ID:f6962c8007].',
+    "Don't cite the source id in the answer.",
+    'Answer in 3 sentences.',
+  ])('but not beside: %s', (words) => expect(judgeWords(words, bare, 'rules')).toBeUndefined())
 })
 
 describe('a numbered list stays beside a message that may be answered by a number or a place', () => {
