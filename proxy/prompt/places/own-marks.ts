@@ -56,7 +56,7 @@ export function namesItself({ slots, positional }: PromptContext, texts: readonl
 }
 
 const BESIDE =
-  'previous|preceding|prior|next|above|below|vor(?:her)?ige[rmns]?|vorangehende[rmns]?|nächste[rmns]?|oben|unten|précédente?|suivante?|anterior|siguiente|seguinte|precedente|seguente|предыдущ\\p{L}{2,3}|следующ\\p{L}{2,3}|上一[个篇份]?|下一[个篇份]?|前の|次の'
+  'previous|preceding|prior|next|above|below|vor(?:her)?ige[rmns]?|vorangehende[rmns]?|nächste[rmns]?|oben|unten|précédente?|suivante?|anterior|siguiente|seguinte|precedente|seguente|предыдущ\\p{L}{2,3}|следующ\\p{L}{2,3}'
 
 const BLOCK = ['document', 'passage', 'chunk', 'excerpt', 'snippet']
 
@@ -64,7 +64,7 @@ const BLOCK = ['document', 'passage', 'chunk', 'excerpt', 'snippet']
 export function pointsBeside(context: PromptContext, texts: readonly string[]): boolean {
   const own = [...new Set([...ownWords(context, texts), ...BLOCK])].join('|')
   const pointer = new RegExp(
-    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) ?(?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L})`,
+    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L})`,
     'iu',
   )
   return context.slots.some(({ text, content: { start, end } }) => {
