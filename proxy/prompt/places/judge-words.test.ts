@@ -53,6 +53,18 @@ describe('a list stays for a task of a system prompt, for each text', () => {
     'List a sentiment for every review, in their order.',
     'Evaluate the usefulness of all sources on a scale of 1 to 5.',
     'Cluster the documents into themes.',
+    'Bewerte die Relevanz aller Dokumente.',
+    'Оцени все документы от 0 до 10.',
+    '给所有文档按相关性打分。',
+    '全文書を0〜10で採点してください。',
+    '모든 문서에 점수를 쉼표로 구분해 출력하세요.',
+    'Bei Widersprüchen zählt, was zuletzt kommt.',
+    "En cas de contradiction, c'est le dernier cité qui compte.",
+    'Si hay contradicciones, vale lo último que se dice.',
+    'Nếu mâu thuẫn, tin cái sau cùng.',
+    'Output four numbers.',
+    'Reply with 4 letters.',
+    'The authors are Ann, Bo, Cy and Di.',
     'If two documents disagree, go with whichever was given to you first.',
     'If two documents disagree, the newest entry (at the bottom) applies.',
     'The documents are pieces of one larger document.',
@@ -329,6 +341,9 @@ describe('a list stays for a number that is asked about behind an example', () =
 
 describe('a list moves beside rules for an answer', () => {
   it.each([
+    'Answer in four sentences.',
+    'If documents conflict, say so, and prefer none.',
+    'Bei Widersprüchen nenne beide Ansichten.',
     'You are a helpful assistant. Answer from the documents and cite them as [1].',
     'Answer the question using only the provided context. If you do not know, say so.',
     'Cite the sources you use in brackets, like [1] or [2].',

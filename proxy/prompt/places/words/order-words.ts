@@ -30,6 +30,8 @@ export const orderRules = {
     order of appearance|occurrence; in the order in_which|that? they|it appear|occur|come|stand|are
     whichever|whatever|what|one ..4 saw|see|read|given|said|got|encounter|encountered|found|find ..2 first|last $
     are|is|were ..2 pieces|parts|excerpts|fragments|sections of|from one|a_single|the_same|a_larger|a_longer; cut|taken|split from one|the_same|a_single
+    widerspr*|contradic*|contraddi*|conflit*|conflict*|konflikt*|tegenspra*|sprzeczn*|çeliş*|противореч*|bertentang*|تعارض*|التعارض|विरोध* ..12 PLACE|BEHIND|zuletzt|zuerst|unten|antes|después|depois|dopo
+    mâu_thuẫn|모순 ..12 LATER
     ^ EST|most_recent first|last $; from left|right|top|bottom|first|last to left|right|top|bottom|first|last
     WINS|trust|prefer|believe|use ..4 furthest|further|nearest|nearer|closest|closer the? very? down|up|top|bottom|end|start|beginning
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
