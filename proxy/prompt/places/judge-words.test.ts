@@ -205,6 +205,7 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     'Respond with {"a": "...", "s": [1, 2]}.',
     'Return an array of source numbers.',
     'Reply with one digit.',
+    'You will see candidate documents. Pick the best one for the query.',
     'Answer with a single number.',
     'Answer with the number of the document only.',
     'Reply with just the index.',

@@ -22,6 +22,7 @@ export const answerRules = {
     answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort*|gib|répond*|respond*|rispond*|ответ* ..6 json|yaml|yml|csv|xml|table|array|tabelle|tableau|tabla|tabela`,
   /** `Reply with one digit`, `answer by a single letter` */
   bare: `
+    ^ pick|choose|select the best|right|correct|most_relevant one|document|passage|source|text|chunk|answer|candidate
     REPLY ..3 ONE ..2 UNIT !of; REPLY ..3 ONE ..2 UNIT of the _? document|documents|passage|passages|source|sources|chunk|chunks|result|results
     one|single|1 word|letter|digit|numeral|number|integer|character|token; only|just|solely NAMING? the|its|their|a|one ..2 UNIT !of
     nothing but|except NAMING? the|its|their|a|one? ..2 UNIT !of; call _ NAMING? the|its|their|a|one ..2 UNIT !of
