@@ -220,6 +220,22 @@ describe('a conversation goes as the client wrote it from then on', () => {
     expect(sender.send(messages)).toEqual(messages)
   })
 
+  it.each([{ reasoning_content: 'As [4] says, it is slate.' }, { reasoning: 'Slate: document 4.' }])(
+    'if the list was never sent, and reasoning cites it: %j',
+    (members) => {
+      const [first, second] = [listOf(mills, salt, ferry, hives), listOf(ferry, mills, hives, salt)]
+      const send = (messages: Message[]): unknown => {
+        const sender = new Sender()
+        sender.send([first, user('Why?')])
+        return sender.send(messages)
+      }
+      const later = (more: object): Message[] => [second, { ...assistantMessage('Slate.'), ...more }, user('Why?')]
+      expect(send(later(members))).toEqual(later(members))
+      const uncited = later({ reasoning: 'Slate, by x[4].' })
+      expect(send(uncited)).not.toEqual(uncited)
+    },
+  )
+
   it('but not if reasoning is part of it that cites nothing', () => {
     const { sender, sent } = sendTurn()
     const thought = { reasoning_content: 'It says slate, by x[4].' }

@@ -66,6 +66,12 @@ describe('numbers may come back unmapped', () => {
     { text: ['q?\n答案：根据文档'] },
     { prompt: 'q?\nMost relevant document:' },
     { prompt: 'q?\nSource used: [Doc' },
+    { messages: [{ role: 'user', content: 'q?\n\nDoc ID:' }] },
+    { messages: [{ role: 'user', content: 'q?\n\nBest:' }] },
+    { input: 'q?\n\n证据：' },
+    { messages: [{ role: 'user', content: 'q?\n\nDoc ID:' }] },
+    { messages: [{ role: 'user', content: 'q?\n\nBest:' }] },
+    { input: 'q?\n\n证据：' },
     { messages: [{ role: 'user', content: 'q?\n\nSource:' }] },
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'q?\n\nSource:' }] }] },
     {
@@ -101,6 +107,14 @@ describe('numbers may come back unmapped', () => {
     { prompt: 'Documents:\nQuestion: Where is it' },
     { messages: [{ role: 'user', content: 'Sources:\n[1] a\n\nWhat is in this document?' }] },
     { messages: [{ role: 'user', content: 'q?\n\nAnswer with sources:' }] },
+    { messages: [{ role: 'user', content: 'q?\n\nHelpful Answer:' }] },
+    { prompt: 'Q: q?\nA:' },
+    { input: 'q?\n\n### Zusammenfassung:' },
+    { messages: [{ role: 'user', content: 'q?\n\nSay nothing of the people, but much of the town:' }] },
+    { messages: [{ role: 'user', content: 'q?\n\nHelpful Answer:' }] },
+    { prompt: 'Q: q?\nA:' },
+    { input: 'q?\n\n### Zusammenfassung:' },
+    { messages: [{ role: 'user', content: 'q?\n\nWhat you say must be true of the people in these words:' }] },
     { prompt: '问题\n\n回答并注明出处：' },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
@@ -158,12 +172,17 @@ describe('the answer may hold a value for each document', () => {
     { response_format: schema({ document_index: { type: 'string' } }) },
     { response_format: schema({ source: { type: 'string', description: 'number of the document' } }) },
     { prompt: 'a\n\nb\n\nSummaries:\n1.' },
+    { messages: [{ role: 'user', content: 'a\n\nb\n\nRatings:' }] },
+    { prompt: 'a\n\nb\n**Keywords per document:**' },
+    { input: '一\n\n二\n\n评分：' },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([
     {},
     { response_format: schema({ answer: { type: 'string' }, isKnown: { type: 'boolean' } }) },
     { guided_choice: ['yes', 'no'] },
+    { messages: [{ role: 'user', content: 'Ratings:\n\na\n\nb\n\nWhy?' }] },
+    { messages: [{ role: 'user', content: 'a\n\nb\n\nThe order of the court, in one sentence:' }] },
     { tools: [tool({ ids: { type: 'array' } })] },
     { tools: [tool({ ids: { type: 'array' } })], tool_choice: 'auto' },
     { tools: [tool({ index: { type: 'string' }, limit: { type: 'integer' } })] },

@@ -1,7 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { readLastNoun } from '../../answer/citations/citation-nouns.ts'
 import { toArray, toObject } from '../../common/json/json-value.ts'
-import { readCue } from '../scan/find-cue-line.ts'
+import { asksForName, asksForValues, beginsAnswer } from './prompt-end.ts'
 
 /** What the members of a request forbid, whatever its texts say. */
 export interface Demands {
@@ -31,7 +30,7 @@ export function readDemands(api: PromptApi, members: Members): Demands {
       isShort(members) ||
       isCut(members) ||
       showsTokens(members),
-    isOrderData: (isData && mayAlign(members)) || takesPlace(members),
+    isOrderData: (isData && mayAlign(members)) || takesPlace(members) || endsOf(members).some(asksForValues),
     media: countMedia(members),
   }
 }
@@ -60,33 +59,12 @@ const SIGN = /^(?=.{1,8}$)[^\p{L}\n]*[\d\])}】）][^\p{L}\n]*$/su
  * that the caller gives: what is left of a citation there cannot be recognised.
  */
 function isCut(members: Members): boolean {
-  const last = toObject(toArray(members.messages).at(-1))
+  const last = lastMessage(members)
   if ((last.role === 'assistant' && isSet(last.content)) || isSet(members.suffix)) return true
   const plain = [members.prompt, members.text].flat()
-  if (plain.some(beginsAnswer) || [...plain, ...textsOf(last)].some(asksForName)) return true
+  if (plain.some(beginsAnswer) || endsOf(members).some(asksForName)) return true
   const ends = valuesOf(members, /^stop(?:_sequences)?$/).flat()
   return ends.some((end) => typeof end === 'string' && SIGN.test(end))
-}
-
-/** Whether a plain prompt ends within a sentence of the answer: `Answer: According to document`. */
-function beginsAnswer(prompt: unknown): boolean {
-  if (typeof prompt !== 'string') return false
-  const cue = readCue(prompt, prompt.lastIndexOf('\n') + 1)
-  return cue?.answer === true && !cue.empty && !/[.!?:。！？：][ \t]*$/.test(prompt)
-}
-
-// `Source used: [Doc`, `Most relevant document:`
-const OPENED = /[[【][^\]】]{0,20}$/
-const ANNOUNCED = /[:：#№] ?$/
-// `Answer with sources:`
-const OF_ANSWER = /(?<!\p{L})(?:with|using|use|based|from|mit|avec|con|com)(?!\p{L})|注明/iu
-
-/** Whether a prompt ends where the name of a document is to follow, which may be a bare number. */
-function asksForName(prompt: unknown): boolean {
-  if (typeof prompt !== 'string') return false
-  const line = prompt.slice(prompt.lastIndexOf('\n') + 1)
-  if (OPENED.test(line)) return true
-  return ANNOUNCED.test(line) && !OF_ANSWER.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing'
 }
 
 /**
@@ -139,6 +117,16 @@ function countMedia({ messages, input }: Members): number {
 }
 
 type Members = Readonly<Record<string, unknown>>
+
+function lastMessage({ messages, input }: Members): Members {
+  return toObject([...toArray(messages), ...toArray(input)].at(-1))
+}
+
+/** Returns the texts at whose end the answer begins. */
+function endsOf(members: Members): unknown[] {
+  const { prompt, text, input } = members
+  return [prompt, text, input, ...textsOf(lastMessage(members))].flat()
+}
 
 /** Returns what a message says, as one text or in parts, among other values. */
 function textsOf({ content }: Members): unknown[] {

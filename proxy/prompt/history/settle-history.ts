@@ -2,6 +2,7 @@ import { getOrMake } from '#index/get-or-make.ts'
 import { findCitations, holdCitations } from '../../answer/citations/mapped-forms.ts'
 import { toAsciiDigits } from '../../common/digits.ts'
 import { applySplices } from '../../common/json/json-spans.ts'
+import type { PromptMessage } from '../body/prompt.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { type JudgedList, judgeSigns, judgeWords, readWords, type WordSigns } from '../places/judge-words.ts'
 import { type Heard, type Stays, toHeard } from '../places/mark-spoken-of.ts'
@@ -53,7 +54,7 @@ export function settleHistory(
   const dropped = hasTooMany ? moved[0] : moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   if (!wanted.isMapped) return settled
-  for (const { message, place } of items.lists.filter(isCitedLater(items, texts, hasTooMany))) {
+  for (const { message, place } of items.lists.filter(isCitedLater(items, messages, texts, hasTooMany))) {
     const laidOut = settled[message]!
     if (laidOut.past[place] !== undefined) continue
     const contexts = laidOut.contexts.map((context, i) => (i === place ? { ...context, isSpokenOf: true } : context))
@@ -147,17 +148,14 @@ function areTranslatable(list: ListItem, asked: readonly Asked[], items: TurnIte
 
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
 function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
-  return ({ message: { role, rest } }) =>
-    form !== undefined &&
-    isAnswer(role) &&
-    /"(?:reasoning|thinking)/.test(rest) &&
-    stringsIn(rest).some((text) => holdCitations(text, form, labels))
+  return ({ message }) => form !== undefined && thoughtsIn(message).some((text) => holdCitations(text, form, labels))
 }
 
-/** Numbers in JSON itself cite nothing. */
-function stringsIn(json: string): readonly string[] {
+/** Returns the texts of an answer's reasoning. Numbers in JSON itself cite nothing. */
+function thoughtsIn({ role, rest }: PromptMessage): readonly string[] {
+  if (!isAnswer(role) || !/"(?:reasoning|thinking)/.test(rest)) return []
   const texts: string[] = []
-  JSON.parse(json, (_, value) => {
+  JSON.parse(rest, (_, value) => {
     if (typeof value === 'string') texts.push(value)
     return value
   })
@@ -178,20 +176,32 @@ function holdsTooManyNumbers(items: TurnItems, texts: readonly string[]): boolea
 }
 
 /**
- * Finds lists that answers after them cite: all that have labels, if too many numbers are to be read. Reads the answers
+ * Finds lists that answers after them cite, or their reasoning: all that have labels, if too many numbers are to be read. Reads the answers
  * once for all lists with the same labels.
  */
-function isCitedLater(items: TurnItems, texts: readonly string[], hasTooMany: boolean): (list: ListItem) => boolean {
-  const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
+function isCitedLater(
+  items: TurnItems,
+  messages: readonly LaidOutMessage[],
+  texts: readonly string[],
+  hasTooMany: boolean,
+): (list: ListItem) => boolean {
+  const said = items.texts.flatMap(({ speaker, at, text, start, end }) =>
+    speaker === 'assistant' ? { at, words: texts[text]!.slice(start, end) } : [],
+  )
+  const thought = messages.flatMap(({ message }, place) => {
+    const at = items.lists.findLast(({ form, message: own }) => form && own < place)?.at
+    return at === undefined ? [] : thoughtsIn(message).map((words) => ({ at, words }))
+  })
+  const answers = [...said, ...thought].sort((one, other) => one.at - other.at)
   /** by labels: the last answer that cites them */
   const lastCited = new Map<string, { readonly at: number }>()
   return ({ at, form, labels }) => {
     if (!form || (answers.at(-1)?.at ?? -1) < at) return false
     if (hasTooMany) return true
     const key = JSON.stringify([form, labels])
-    const isCiting = ({ text, start, end }: TextItem): boolean =>
-      holdCitations(texts[text]!.slice(start, end), form, labels, { isDocument: false })
-    return getOrMake(lastCited, key, () => answers.findLast(isCiting) ?? { at: -1 }).at > at
+    const isCiting = ({ words }: { readonly words: string }): boolean =>
+      holdCitations(words, form, labels, { isDocument: false })
+    return getOrMake(lastCited, key, () => answers.findLast(isCiting) ?? { at: -1 }).at >= at
   }
 }
 

@@ -16,9 +16,13 @@ const INLINE =
 // `They are from Ann, Bob and Carl`
 const NAME = '[\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}(?: [\\p{Lu}\\d][\\p{L}\\p{N}.’-]{0,30}){0,2}'
 const NAMED = new RegExp(
-  `(?<!\\p{L})(?:[Tt]hey|[Tt]hese|[Ss]ie|[Ii]ls|[Ee]llos|[Dd]o[ck]ument[se]|[Ss]ources|[Tt]exts) (?:\\p{Ll}+ ){1,4}((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
+  `(?<!\\p{L})(?:[Tt]hey|[Tt]hese|[Ss]ie|[Ii]ls|[Ee]llos|[Dd]o[ck]ument[se]|[Ss]ources|[Tt]exts|[Aa]uthors|[Tt]itles|[Pp]ublishers|[Pp]assages|[Aa]rticles) (?:\\p{Ll}+ ){1,4}((?:${NAME}, ){1,30}${NAME},? (?:and|und|et|y|e|и|och|og|en|i) ${NAME})`,
   'gu',
 )
+// `Output four numbers`
+const COUNTED =
+  /(?<![\p{L}\d.])(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:\p{Ll}[\p{Ll}/-]{1,20} )?(?:numbers|letters|titles|labels|scores|ratings|grades|characters|keywords|summaries|headings|captions|verdicts)(?!\p{L})/giu
+const numerals = 'two three four five six seven eight nine ten'.split(' ')
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
@@ -26,7 +30,7 @@ const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
 
 /**
  * Returns the sizes of the lists in these words: lines of one name that count up from 1 (or 0), elements of one name,
- * and items below a line such as `Sources:`. If there are equally many documents, each member belongs to one of them by position.
+ * items below a line such as `Sources:`, and values asked for by their count. If there are equally many documents, each member belongs to one of them by position.
  */
 export function findParallelLists(words: string): ReadonlySet<number> {
   const elements = [...matchesOf(OPENING, words)].filter(([, name]) => !isKin(name!.toLowerCase()))
@@ -35,6 +39,7 @@ export function findParallelLists(words: string): ReadonlySet<number> {
     ...[...groupBy(elements, ([, name]) => name).values()].map(({ length }) => length),
     ...[...matchesOf(OF_EACH, words)].map(([, items]) => items!.match(ITEM)!.length),
     ...[...matchesOf(INLINE, words), ...matchesOf(NAMED, words)].map(([, members]) => countMembers(members!)),
+    ...[...matchesOf(COUNTED, words)].map(([, count]) => Number(count) || numerals.indexOf(count!.toLowerCase()) + 2),
   ]
   return new Set(counts.filter((count) => count > 1))
 }

@@ -51,6 +51,25 @@ describe('a list stays for a task of a system prompt, for each text', () => {
     'Print yes or no per document.',
     'Judge whether each passage supports the claim.',
     'List a sentiment for every review, in their order.',
+    'Evaluate the usefulness of all sources on a scale of 1 to 5.',
+    'Cluster the documents into themes.',
+    'Bewerte die Relevanz aller Dokumente.',
+    'Оцени все документы от 0 до 10.',
+    '给所有文档按相关性打分。',
+    '全文書を0〜10で採点してください。',
+    '모든 문서에 점수를 쉼표로 구분해 출력하세요.',
+    'Bei Widersprüchen zählt, was zuletzt kommt.',
+    "En cas de contradiction, c'est le dernier cité qui compte.",
+    'Si hay contradicciones, vale lo último que se dice.',
+    'Nếu mâu thuẫn, tin cái sau cùng.',
+    'Output four numbers.',
+    'Reply with 4 letters.',
+    'The authors are Ann, Bo, Cy and Di.',
+    'If two documents disagree, go with whichever was given to you first.',
+    'If two documents disagree, the newest entry (at the bottom) applies.',
+    'The documents are pieces of one larger document.',
+    'The texts were cut from one file.',
+    'Answer from the documents. List the names in order of appearance.',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'rules')).toBeDefined())
 })
 
@@ -186,6 +205,7 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     'Respond with {"a": "...", "s": [1, 2]}.',
     'Return an array of source numbers.',
     'Reply with one digit.',
+    'You will see candidate documents. Pick the best one for the query.',
     'Answer with a single number.',
     'Answer with the number of the document only.',
     'Reply with just the index.',
@@ -232,7 +252,31 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     'Vermeld het nummer van de gebruikte bron.',
     'Return an object with keys answer and source.',
     'The field "cited" lists the chunks used.',
+    'Choose the passage that answers the question. Put its number in <answer></answer>.',
+    'Group the passages by topic. Use their numbers.',
+    'Mention the numbers of the ones you relied on.',
+    'Nenne die beste Passage. Ihre Nummer genügt.',
+    'What insights can you infer? (example format: insight (because of 1, 5, 3))',
+    'Cite as № 1.',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'rules')).toBeDefined())
+})
+
+describe('a list without labels stays where its texts are to be cited by number', () => {
+  const bare = { ...unlabelled, labels: [], isLabelled: false }
+  it.each([
+    'Cite sources as [1], [2].',
+    'Cite the documents as D1, D2.',
+    'Refer to a source as {n}.',
+    'End with the number of the document that you used.',
+    'Choose a passage. Put its number in <answer></answer>.',
+  ])('%s', (words) => expect(judgeWords(words, bare, 'rules')).toBe('numbers'))
+
+  it.each([
+    'Cite sources as [file.md].',
+    'Cite by id, as in [DOC_ID:f6962c8007].',
+    "Don't cite the source id in the answer.",
+    'Answer in 3 sentences.',
+  ])('but not beside: %s', (words) => expect(judgeWords(words, bare, 'rules')).toBeUndefined())
 })
 
 describe('a numbered list stays beside a message that may be answered by a number or a place', () => {
@@ -298,6 +342,9 @@ describe('a list stays for a number that is asked about behind an example', () =
 
 describe('a list moves beside rules for an answer', () => {
   it.each([
+    'Answer in four sentences.',
+    'If documents conflict, say so, and prefer none.',
+    'Bei Widersprüchen nenne beide Ansichten.',
     'You are a helpful assistant. Answer from the documents and cite them as [1].',
     'Answer the question using only the provided context. If you do not know, say so.',
     'Cite the sources you use in brackets, like [1] or [2].',

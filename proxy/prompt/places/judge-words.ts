@@ -6,7 +6,7 @@ import type { Reason } from '../judge/reasons.ts'
 import { BLANK_LINE, narrow } from '../scan/find-edges.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { isNumberAlone, type Remarks } from './read-remarks.ts'
-import { areUnmapped } from './words/answer-words.ts'
+import { arePlaces, areUnmapped } from './words/answer-words.ts'
 import { readSentence, type SentenceSigns, type Sign, silent } from './words/read-sentence.ts'
 import { isQuestion, readEnds, sentencesOf } from './words/sentences.ts'
 
@@ -108,6 +108,8 @@ const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, s
   ],
   ['numbers', ({ said }, { isPositional }) => said.has('data') && isPositional],
   ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
+  // a number is the place of a text without a label, and nobody maps it
+  ['numbers', ({ forms }, { isPositional, isLabelled = true }) => !isPositional && !isLabelled && arePlaces(forms)],
   // rules put numbers in brackets to show how to cite
   ['named', ({ remarks }, list, speaker) => speaksOf(remarks, list, speaker === 'message')],
 ]

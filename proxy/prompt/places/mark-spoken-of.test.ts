@@ -417,6 +417,31 @@ describe.each(forms)('a list of %s whose blocks bear numbers of their own', (_, 
   })
 })
 
+describe.each(forms)('a list of %s whose blocks speak of each other', (_, list) => {
+  const write =
+    (words: string) =>
+    (...blocks: string[]): Message[] => [
+      user(`${list(...blocks.map((text) => text.replace('…', words)))}\n\nQuestion: why?`),
+    ]
+
+  it.each([
+    'This ends the previous document.',
+    'See the document above.',
+    'As the preceding passage says, it is deep.',
+  ])('stays as received: %s', (words) => {
+    expect(isMoved(write(words), `${peru} …`, nile)).toBe(false)
+    expect(isMoved(write(words), peru, `… ${nile}`)).toBe(false)
+  })
+
+  it('stays as received if one continues another', () =>
+    expect(isMoved(write(''), peru, `(continued) ${nile}`)).toBe(false))
+
+  it.each(['The next chapter is on dams.', 'The bridge above is old.', 'A document like the previous one.'])(
+    'is ordered beside: %s',
+    (words) => expect(isMoved(write(words), `${peru} …`, nile)).toBe(true),
+  )
+})
+
 it('numbers that the list does not have are not of it', () => {
   expect(isMoved((...blocks) => [user(`${spoken(...blocks)}\n\nQuestion: what does source 7 say?`)])).toBe(true)
 })

@@ -4,7 +4,7 @@ import { type ContextSlot, type PromptContext, placeLabels } from '../body/promp
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { judgeWords, readWords, type Speaker, speaksOf } from './judge-words.ts'
-import { namesItself } from './own-marks.ts'
+import { namesItself, pointsBeside } from './own-marks.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
 import { toJudgedList } from './to-judged-list.ts'
 import { isOfSystem, wordsOutside } from './words-outside.ts'
@@ -166,7 +166,7 @@ function judge(
     const reason = judgeWords(words, isBefore ? before : list, speaker)
     if (reason) return reason
   }
-  if (speaksOf(later, list) || namesItself(context, texts)) return 'named'
+  if (speaksOf(later, list) || namesItself(context, texts) || pointsBeside(context, texts)) return 'named'
   return form && holdsCitations(texts, context, form, labels) ? 'named' : undefined
 }
 

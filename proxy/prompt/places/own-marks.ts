@@ -55,6 +55,25 @@ export function namesItself({ slots, positional }: PromptContext, texts: readonl
   })
 }
 
+const BESIDE =
+  'previous|preceding|prior|next|above|below|vor(?:her)?ige[rmns]?|vorangehende[rmns]?|nächste[rmns]?|oben|unten|précédente?|suivante?|anterior|siguiente|seguinte|precedente|seguente|предыдущ\\p{L}{2,3}|следующ\\p{L}{2,3}'
+
+const BLOCK = ['document', 'passage', 'chunk', 'excerpt', 'snippet']
+
+/** Returns whether the edge of a block speaks of its neighbour, as `see the document above` does, or continues it. */
+export function pointsBeside(context: PromptContext, texts: readonly string[]): boolean {
+  const own = [...new Set([...ownWords(context, texts), ...BLOCK])].join('|')
+  const pointer = new RegExp(
+    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L})`,
+    'iu',
+  )
+  return context.slots.some(({ text, content: { start, end } }) => {
+    const whole = texts[text]!
+    const head = whole.slice(start, Math.min(start + WIDEST_EDGE, end))
+    return pointer.test(`${head}\0${whole.slice(Math.max(end - WIDEST_EDGE, start), end)}`)
+  })
+}
+
 /** Returns whether every block repeats its own number apart from the label, each time within the same signs. */
 function areNumberedTwice([first, ...others]: readonly ContextSlot[], texts: readonly string[]): boolean {
   if (!first || others.length === 0) return false

@@ -22,6 +22,7 @@ export const answerRules = {
     answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort*|gib|répond*|respond*|rispond*|ответ* ..6 json|yaml|yml|csv|xml|table|array|tabelle|tableau|tabla|tabela`,
   /** `Reply with one digit`, `answer by a single letter` */
   bare: `
+    ^ pick|choose|select the best|right|correct|most_relevant one|document|passage|source|text|chunk|answer|candidate
     REPLY ..3 ONE ..2 UNIT !of; REPLY ..3 ONE ..2 UNIT of the _? document|documents|passage|passages|source|sources|chunk|chunks|result|results
     one|single|1 word|letter|digit|numeral|number|integer|character|token; only|just|solely NAMING? the|its|their|a|one ..2 UNIT !of
     nothing but|except NAMING? the|its|their|a|one? ..2 UNIT !of; call _ NAMING? the|its|their|a|one ..2 UNIT !of
@@ -37,8 +38,14 @@ export const answerRules = {
   citing: 'CITING',
   /** a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list */
   by_number: `
-    ASKING only|just? ARTICLE? ..3 NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
+    ASKING only|just? ARTICLE? ..3 NUMBER_WORD; TEXT_EN NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
     NUMBER_ABROAD; 编号; 編號; 序号; 番号; 번호`,
+  /** the number of what was spoken of before */
+  by_their_number: `
+    its|their NUMBER_WORD !of; NUMBER_WORD of the one|ones; NUMBER_WORD ..2 for each
+    ihre|seine|deren|dessen|leur|leurs|son|su|sus|seu|seus|suo|loro|hun|его|её|их NUMBER_ABROAD`,
+  not_by_number: 'not|never|without|avoid|don|doesn ..5 NUMBER_WORD',
+  number: 'number+|index|indexes|indices|ordinal+; NUMBER_ABROAD; 编号|編號|序号|番号|번호',
   by_id: 'id|ids|index|indices|indexes|identifier|identifiers|exposant*|superíndice*|rang',
   /** signs that are not mapped */
   by_sign: 'superscript*; hochgestellt*; in roman numerals',
@@ -49,7 +56,7 @@ const KEY = /(?<!\p{L})(?:keys?|fields?|propert(?:y|ies)|attributes?|columns?) [
 const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
 
 interface Found {
-  has(kind: keyof typeof answerRules | 'text'): boolean
+  has(kind: keyof typeof answerRules | 'text' | 'showing'): boolean
 }
 
 // what is around a list of JSON objects is open
@@ -106,10 +113,15 @@ const SIGN = /[[【〔「<^{¹²³⁴-⁹①-⑳❶-❿†«"“']/u
 // a number that is part of a word or sign, such as `S.3`, `*1` and `#doc-3`, but no amount, and no end of a longer name
 const APART = '(?<![^\\s("“‘`\'])(?![$€£¥~≈<>=≤≥±+-]\\d|https?:)'
 const END = '\\d{1,2}(?![\\d\\p{L}]|[.,:/_-][\\d\\p{L}])'
-const JOINED = `${APART}[^\\s\\d("“‘\`']{1,24}${END}`
+const JOINED = `${APART}(?:[^\\s\\d("“‘\`']{1,24}|[#№] )${END}`
 // where nothing is said of citing: behind a sign, or a word or letter for a text; `CO2` and `GPT-4` are names
 const MENTIONED = new RegExp(
   `${APART}(?:[^\\s\\d\\p{L}("“‘\`'][^\\s\\d("“‘\`']{0,23}|(?:documents?|docs?|sources?|src|passages?|refs?|texts?|chunks?|[ds])[-_:#.]{0,2})${END}`,
+  'giu',
+)
+// `(because of 1, 5, 3)`, where nothing is said of texts either
+const CAUSE = new RegExp(
+  `\\((?:because of|from|see|per|cf\\.?|according to|based on|supported by|source:?) ${NUMBERS}\\)`,
   'giu',
 )
 const PLAIN = new RegExp(`\\((?:${NAME})?${NUMBERS}\\)|${JOINED}|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`, 'gu')
@@ -119,24 +131,31 @@ const ENUMERATION = /^\s*\(?\d{1,2}[.)]\s/
 
 const mostSpecimens = 20
 
-/** A form of citation: the number is asked for, in whatever form. */
+/** A form of citation: the number, or the name, is asked for in whatever form. */
+const ANY_NUMBER = '#'
 const ANY_FORM = ''
 
 /** Reads the forms of citation in a sentence as it is written. */
 export function readForms(found: Found, sentence: string): readonly string[] {
+  const specimens = readSpecimens(found, sentence)
+  if (specimens.length > 0) return specimens.map((specimen) => specimen.replaceAll('$', ''))
   const isCiting = found.has('citing')
-  const isAboutTexts = isCiting || found.has('text')
+  const isAsked = found.has('by_number') && (isCiting ? found.has('by_id') : found.has('text'))
+  if ((isAsked || found.has('by_their_number')) && !found.has('not_by_number'))
+    return [found.has('number') ? ANY_NUMBER : ANY_FORM]
+  return isCiting && found.has('by_sign') ? [ANY_FORM] : []
+}
+
+function readSpecimens(found: Found, sentence: string): string[] {
+  const isCiting = found.has('citing')
   const isSigned = SIGN.test(sentence)
   const specimens = isSigned ? firstOf(sentence.matchAll(SPECIMEN)) : []
-  if (isAboutTexts) {
-    const plain = sentence.replace(ENUMERATION, '')
-    const rest = isSigned ? plain.replaceAll(SPECIMEN, ' ') : plain
-    const numbered = firstOf(rest.matchAll(isCiting ? PLAIN : MENTIONED))
-    specimens.push(...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
-  }
-  if (specimens.length > 0) return specimens.map((specimen) => specimen.replaceAll('$', ''))
-  const isByNumber = found.has('by_number') && (isCiting ? found.has('by_id') : isAboutTexts)
-  return isByNumber || (isCiting && found.has('by_sign')) ? [ANY_FORM] : []
+  if (!isCiting && !found.has('text'))
+    return found.has('showing') ? [...specimens, ...firstOf(sentence.matchAll(CAUSE))] : specimens
+  const plain = sentence.replace(ENUMERATION, '')
+  const rest = isSigned ? plain.replaceAll(SPECIMEN, ' ') : plain
+  const numbered = firstOf(rest.matchAll(isCiting ? PLAIN : MENTIONED))
+  return [...specimens, ...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, ''))]
 }
 
 /** Returns the first distinct matches. A sentence with more shows no specimens, and one that is not mapped is enough. */
@@ -150,8 +169,20 @@ function firstOf(matches: Iterable<RegExpExecArray>): string[] {
 export function areUnmapped(forms: readonly string[], form: LabelForm): boolean {
   // `[webpage X begin]` describes the list itself
   const own = form.prefix.trim().toLowerCase()
-  const asked = forms.filter((specimen) => specimen !== ANY_FORM && !isOwnMark(specimen.toLowerCase(), own))
-  return asked.length > 0 ? asked.some((specimen) => !isMappedForm(specimen, form)) : forms.includes(ANY_FORM)
+  const asked = forms.filter((specimen) => !isAny(specimen) && !isOwnMark(specimen.toLowerCase(), own))
+  return asked.length > 0 ? asked.some((specimen) => !isMappedForm(specimen, form)) : forms.some(isAny)
+}
+
+// `[1]`, `D2` and `{n}`, but no `[DOC_ID:f6962c80]`
+const PLACE = /^\D{0,16}\d{1,2}(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?:[nikNX]|index|num(?:ber)?)(?![\p{L}\p{N}])/u
+
+/** Whether texts without labels would be cited by their places. */
+export function arePlaces(forms: readonly string[]): boolean {
+  return forms.some((specimen) => specimen === ANY_NUMBER || PLACE.test(specimen))
+}
+
+function isAny(specimen: string): boolean {
+  return specimen === ANY_NUMBER || specimen === ANY_FORM
 }
 
 function isOwnMark(specimen: string, own: string): boolean {

@@ -183,7 +183,7 @@ export const classes: Readonly<Record<string, string>> = {
   /** Reading ends. */
   ALL: 'the these those all of my both following given above provided retrieved every single',
   REARRANGE: `
-  translate combine merge concatenate join stitch proofread rank rerank re_rank sort order reorder re_order rearrange convert classify
+  translate combine merge concatenate join stitch cluster group partition split dedupe deduplicate proofread rank rerank re_rank sort order reorder re_order rearrange convert classify
   label number rate score grade tag`,
   /** What texts are, said of each of them: `each document has a title`. */
   BEING: `

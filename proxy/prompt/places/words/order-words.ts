@@ -27,6 +27,11 @@ export const orderRules = {
     LATER TEXT|one|ones|THEY? WINS; WINS|trust|believe ..3 LATER one|ones; WINS|trust|believe ..3 LATER $; LATER ..4 为准|為准|优先|優先
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
+    order of appearance|occurrence; in the order in_which|that? they|it appear|occur|come|stand|are
+    whichever|whatever|what|one ..4 saw|see|read|given|said|got|encounter|encountered|found|find ..2 first|last $
+    are|is|were ..2 pieces|parts|excerpts|fragments|sections of|from one|a_single|the_same|a_larger|a_longer; cut|taken|split from one|the_same|a_single
+    widerspr*|contradic*|contraddi*|conflit*|conflict*|konflikt*|tegenspra*|sprzeczn*|çeliş*|противореч*|bertentang*|تعارض*|التعارض|विरोध* ..12 PLACE|BEHIND|zuletzt|zuerst|unten|antes|después|depois|dopo
+    mâu_thuẫn|모순 ..12 LATER
     ^ EST|most_recent first|last $; from left|right|top|bottom|first|last to left|right|top|bottom|first|last
     WINS|trust|prefer|believe|use ..4 furthest|further|nearest|nearer|closest|closer the? very? down|up|top|bottom|end|start|beginning
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,
@@ -41,10 +46,10 @@ export const orderRules = {
     ORDERING by|in !the|their|your|relevan*|simil*|score*|rank|how|match*|vector*|distance|context|following|json|xml|markdown|tag*
     ORDERING according to !relevan*|simil*|score*|the|how; listed|given by !the|relevan*|simil*|score*|rank|how
     come|comes|came|appear|appears|appeared|stand|stands|stood|occur|occurs|occurred _? later|earlier|first|last|before|after|next|further|lower|higher
-    is|are|was|were listed|placed|given|mentioned|shown|stated|described _? later|earlier|first|last|before|after|next|further|lower|higher
+    is|are|was|were listed|placed|given|mentioned|shown|stated|described ..2 later|earlier|first|last|before|after|next|further|lower|higher
     OUTER|LATER ones|one? WINS; later|latter|earlier|former|preceding|subsequent TEXT|ones|one; LATER ..6 WINS
     TEXT_EN appear|appears|stand|come|are|listed|given as in the; near|nearer|nearest|close|closer|closest|towards|toward to? the very? top|bottom|beginning|end|start|front
-    is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END
+    is|are|stand|stands|come|comes|appear|appears|listed|placed|put _? AT_END; LATER ..3 AT_END
     listed|ORDERING|given|go|goes|run|range ..4 from the? _ to the? _
     WINS over? the|all|any? LATER|OUTER TEXT|ones; WINS ..2 LATER TEXT; LATER|OUTER TEXT|ones|one ..8 WINS
     priority|precedence|preference|weight|attention to the? LATER|OUTER TEXT|ones|one|match|matches

@@ -13,7 +13,7 @@ export const taskRules = {
     for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? separately|individually|in_turn|one_by_one? $
     for|about|of|on|per|to|JUDGE each|every|all one? of the|them|these|those above|following? $
     each|every one? of them|these|those BEING|have|to|in|from|by; one _ to|for a|an TEXT_EN
-    per review|ticket|message
+    per review|ticket|message; JUDGE ..4 of|for each|every _ $; JUDGE ..4 of|for all of? the? TEXT_EN; work|read your way down|through the|this? list|TEXT_EN
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
     convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
     walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text|list
@@ -32,6 +32,7 @@ export const taskRules = {
   repeating: `
     ^ HANDLE $$; ^ HANDLE all|both? of? the|these|this|those|them|my|everything|it_all|all|each|above|following|typos|spelling|grammar|verbatim
     ^ HANDLE into|to _; ^ HANDLE NUMBER and NUMBER
+    first|last word|sentence|line|paragraph|character|letter above; first|last word|sentence|line|paragraph|character|letter of|in the context|text|list|prompt|documents
     first|second|third|fourth|fifth|last|next|top link|hit|row|column|url; top COUNT TEXT_EN; top COUNT $
     which|who|what one|OF_THESE? COMES _? first|last|next|second|third|on_top; which one|OF_THESE COMES before|after
     one|a|two sentence+|line+|paragraph+|bullet+|word+|summary|summaries each
