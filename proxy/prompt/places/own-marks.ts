@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import type { BlockId } from '#index/context-block.ts'
 import type { ContextSlot, PromptContext } from '../body/prompt-context.ts'
 import { narrow } from '../scan/find-edges.ts'
 import { nouns } from '../scan/words/nouns.ts'
@@ -58,20 +60,34 @@ export function namesItself({ slots, positional }: PromptContext, texts: readonl
 const BESIDE =
   'previous|preceding|prior|next|above|below|vor(?:her)?ige[rmns]?|vorangehende[rmns]?|nächste[rmns]?|oben|unten|précédente?|suivante?|anterior|siguiente|seguinte|precedente|seguente|предыдущ\\p{L}{2,3}|следующ\\p{L}{2,3}'
 
+const POINTING = new RegExp(`^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:${BESIDE})(?!\\p{L})`, 'iu')
+/** Whether a block's edges hold a word for what is beside it: documents come again. */
+const pointing = new LRUCache<BlockId, boolean>({ max: 16_384 })
 const BLOCK = ['document', 'passage', 'chunk', 'excerpt', 'snippet']
 
 /** Returns whether the edge of a block speaks of its neighbour, as `see the document above` does, or continues it. */
 export function pointsBeside(context: PromptContext, texts: readonly string[]): boolean {
+  const { slots, contents } = context
+  const edges = slots.flatMap((slot, i): string[] => {
+    const known = pointing.get(contents[i]!)
+    if (known === false) return []
+    const own = edgesOf(texts[slot.text]!, slot)
+    const isPointing = known ?? POINTING.test(own)
+    pointing.set(contents[i]!, isPointing)
+    return isPointing ? [own] : []
+  })
+  if (edges.length === 0) return false
   const own = [...new Set([...ownWords(context, texts), ...BLOCK])].join('|')
   const pointer = new RegExp(
     `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L})`,
     'iu',
   )
-  return context.slots.some(({ text, content: { start, end } }) => {
-    const whole = texts[text]!
-    const head = whole.slice(start, Math.min(start + WIDEST_EDGE, end))
-    return pointer.test(`${head}\0${whole.slice(Math.max(end - WIDEST_EDGE, start), end)}`)
-  })
+  return edges.some((edge) => pointer.test(edge))
+}
+
+function edgesOf(text: string, { content: { start, end } }: ContextSlot): string {
+  const head = text.slice(start, Math.min(start + WIDEST_EDGE, end))
+  return `${head}\0${text.slice(Math.max(end - WIDEST_EDGE, start), end)}`
 }
 
 /** Returns whether every block repeats its own number apart from the label, each time within the same signs. */
