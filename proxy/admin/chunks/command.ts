@@ -132,7 +132,9 @@ async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<Gi
 
 function stat(path: string): boolean {
   try {
-    return statSync(path).isDirectory()
+    const found = statSync(path)
+    if (found.isCharacterDevice()) throw new Error('a device may have no end')
+    return found.isDirectory()
   } catch {
     throw new ConfigError(`${path} cannot be read: name a file, a folder, or - for the standard input.`, 2)
   }
