@@ -82,8 +82,8 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
-    const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
-    throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)
+    const done = `${error.message.replace(/\.$/, '')}. ${before} chunks before it are registered.`
+    throw new ConfigError(before > 0 ? done : error.message, error instanceof ConfigError ? error.exitCode : 1)
   }
   return sum
 }
