@@ -158,11 +158,15 @@ test('a key is read from the standard input, and only its hash is printed', () =
     const refused = runReprise(['hash-key'], { input })
     expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) })
   }
+  // the keys file refuses it
+  const unnamed = runReprise(['hash-key', '--tenant', ''], { input: 'sk-secret\n' })
+  expect(unnamed).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^error: .*--tenant.*\n$/) })
 })
 
 test
   .runIf(existsSync('/dev/full'))
   .each([
+    [['--help']],
     [['config-schema']],
     [['hash-key']],
     [['emulate', ...free]],
@@ -187,6 +191,14 @@ test
   expect(status).toBe(1)
   expect(stderr).toMatch(/(^|\n)error: \/proc\/self\/mem cannot be read: EIO: [^\n]*\n$/)
   expect(stderr).not.toContain('    at ')
+})
+
+test.runIf(existsSync('/dev/full'))('chunks are not read from a device, which may have no end', () => {
+  const { status, stderr } = runReprise(['chunks', 'add', '/dev/full'])
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(/^error: \/dev\/full cannot [^\n]+\n$/),
+  })
 })
 
 test('chunks that cannot be unpacked, or read while they are, end with 1 and one line', () => {

@@ -137,6 +137,9 @@ test.skipIf(!hasOpenssl)(
     const before = warnings()
     show(expired)
     await vi.waitFor(() => expect(warnings()).toBe(before + 1), 10_000)
+    serving.child.kill('SIGHUP')
+    await vi.waitFor(() => expect(serving.stderr()).toContain('configuration reloaded'), 10_000)
+    expect(warnings()).toBe(before + 1)
   },
 )
 

@@ -180,6 +180,16 @@ test('reprise chunks tells a running proxy of a file, a folder and the standard 
   ])
 })
 
+test('chunks in front of a fault stay registered, and their number is said', async () => {
+  const lines = Array.from({ length: 2_500 }, (_, n) => JSON.stringify({ text: `${docs[0]} It is number ${n}.` }))
+  const cut = join(folder, 'cut.jsonl.gz')
+  writeFileSync(cut, gzipSync(lines.join('\n')).subarray(0, -20))
+  const { stderr } = await startRunningReprise(['chunks', 'add', cut, '--admin', proxy.adminUrl])
+  expect(stderr).toMatch(
+    /^error: .* cannot be read: unexpected end of file\. 2000 chunks before it are registered\.\n$/,
+  )
+})
+
 test('reprise chunks says what is wrong with its arguments', () => {
   expect(runReprise(['chunks', 'add', join(folder, 'none.jsonl')])).toMatchObject({ status: 2 })
   const unreachable = runReprise(['chunks', 'count', '--admin', 'http://127.0.0.1:9'])

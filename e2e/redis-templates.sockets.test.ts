@@ -132,14 +132,22 @@ describe.skipIf(!hasRedis)('templates in Redis (needs redis-server)', () => {
     expect(await faultsOf(second)).toBe(0)
   })
 
-  test('more templates than are read at once that have expired hide no other', async () => {
+  test.each([
+    ['have expired', 0],
+    ['cannot be read', 40],
+  ])('more templates than are read at once that %s hide no other', async (_, unreadable) => {
     const first = await start()
     for (let i = 0; i < 6; i++) await send(first, i)
     await waitFor(async () => (await templatesOf(first)).length === 1)
     await proxies.shift()!.close()
     const [counts] = await redis.client.keys('*:counts:*')
-    for (let i = 0; i < 40; i++) await redis.client.zadd(counts!, 1, `expired${i}`.padEnd(12, 'x'))
+    for (let i = 0; i < 40; i++) {
+      const id = `other${i}`.padEnd(12, 'x')
+      await redis.client.zadd(counts!, 1, id)
+      if (i < unreadable) await redis.client.set(counts!.replace(':counts:', `:of:${id}:`), 'no JSON')
+    }
     const second = await start()
     await waitFor(async () => (await templatesOf(second))[0]?.requests === 6, 15_000)
+    expect(await faultsOf(second)).toBe(unreadable)
   })
 })

@@ -129,6 +129,17 @@ describe('a request that is wrong either way', () => {
   })
 })
 
+test('a template has seen it once, as it was sent at last', async () => {
+  await ask(documentRequest('q1', 'ABCD'))
+  await ask(documentRequest('q2', 'ABCD'))
+  refuseRewritten()
+  await ask(documentRequest('q3', 'DCBA'))
+  await vi.waitFor(async () => {
+    const { templates } = (await (await fetch(`${proxy.adminUrl}/v1/templates`)).json()) as { templates: object[] }
+    expect(templates).toMatchObject([{ requests: 3, moved: 0 }])
+  })
+})
+
 test.each([401, 404, 429, 500])('an answer with status %i is passed on at once', async (status) => {
   await ask(documentRequest('q1', 'ABCD'))
   refuseRewritten(status)

@@ -109,10 +109,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError || isSystemError(error))) throw error
-  for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
-  process.exit(error instanceof ConfigError ? error.exitCode : 1)
+  // help may still have to be written
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+  else {
+    if (!(error instanceof ConfigError || isSystemError(error))) throw error
+    for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
+    process.exit(error instanceof ConfigError ? error.exitCode : 1)
+  }
 }
 
 /** Adds where to read on, if commander names what is wrong and has no suggestion. */

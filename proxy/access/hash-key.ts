@@ -9,6 +9,7 @@ export function hashOf(key: string): Buffer {
 
 /** Reads a key from standard input, where process lists do not show it, and prints its line for a keys file. */
 export async function hashKey(tenant: string): Promise<void> {
+  if (tenant === '') throw new ConfigError('A tenant needs a name: write it behind --tenant.', 2)
   if (process.stdin.isTTY) process.stderr.write('Type or paste the key, then Enter and Ctrl-D:\n')
   const key = (await text(process.stdin)).trim()
   if (key === '') throw new ConfigError('There is no key: write it to the standard input.')

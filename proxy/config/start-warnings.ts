@@ -1,5 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
+import type { Log } from '../common/log.ts'
 import type { Config } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 
@@ -18,6 +19,15 @@ export function findWarnings(config: Warned): string[] {
     admin.token === undefined && !isLoopback && tokenWarning(host),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
+}
+
+/** Returns what logs those of the current warnings that were not among the ones before. */
+export function warnOnce(log: Pick<Log, 'warn'>): (warnings: readonly string[]) => void {
+  let before: readonly string[] = []
+  return (warnings) => {
+    for (const warning of warnings) if (!before.includes(warning)) log.warn(warning)
+    before = warnings
+  }
 }
 
 /** The warning for a proxy without keys, given at startup and by doctor. */

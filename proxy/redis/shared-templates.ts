@@ -25,6 +25,8 @@ const growth = 1.1
  */
 export class SharedTemplates extends SharedPart<SharedTemplatesOptions> {
   readonly #keys: ReturnType<typeof templateRedisKeys>
+  /** by id: at how many requests a record could not be read; it is read again once it has grown */
+  #unreadable = new Map<string, number>()
 
   constructor(options: SharedTemplatesOptions) {
     super(options, pollMilliseconds)
@@ -65,34 +67,42 @@ export class SharedTemplates extends SharedPart<SharedTemplatesOptions> {
     const reply = await this.ask({ key: counts, name: 'zrange', args: [counts, 0, -1, 'WITHSCORES'] })
     const told = 'value' in reply ? readCounts(reply.value) : undefined
     if (!told) return
-    const unread = [...told].filter(([id, requests]) => requests > growth * (templates.get(id)?.requests ?? 0))
-    await this.#read(unread.slice(0, mostAtOnce).map(([id]) => id))
+    this.#unreadable = new Map([...this.#unreadable].filter(([id]) => told.has(id)))
+    const knownOf = (id: string): number => templates.get(id)?.requests ?? this.#unreadable.get(id) ?? 0
+    const unread = [...told].filter(([id, requests]) => requests > growth * knownOf(id))
+    await this.#read(new Map(unread.slice(0, mostAtOnce)))
     const ahead = templates.all.filter(({ id, requests }) => requests > growth * (told.get(id) ?? 0))
     await this.#write(ahead.slice(0, mostAtOnce))
   }
 
-  async #read(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
+  /** Reads records, by id with how many requests they are of. */
+  async #read(told: ReadonlyMap<string, number>): Promise<void> {
+    if (told.size === 0) return
+    const ids = [...told.keys()]
     const { counts, record } = this.#keys
     const replies = await this.options.redis.write(ids.map((id) => getCommand(record(id))))
     const expired: string[] = []
     for (const [i, reply] of replies.entries()) {
       if ('error' in reply) continue
       if (reply.value === null) expired.push(ids[i]!)
-      else this.#adopt(ids[i]!, reply.value)
+      else if (!this.#adopt(ids[i]!, reply.value)) this.#unreadable.set(ids[i]!, told.get(ids[i]!)!)
     }
     if (expired.length === 0) return
     // they would be read again and again, in place of others; whoever still knows them writes them again
     await this.put([{ key: counts, name: 'zrem', args: [counts, ...expired] }])
   }
 
-  #adopt(id: string, value: unknown): void {
+  /** Returns whether the record could be read. */
+  #adopt(id: string, value: unknown): boolean {
     const { templates, learnt, onFault } = this.options
     const read = typeof value === 'string' ? readTemplate(value) : undefined
-    if (read?.template.id === id) {
-      templates.adopt(read.template)
-      if (read.borders) learnt.adopt(read.borders)
-    } else onFault('redis_value')
+    if (read?.template.id !== id) {
+      onFault('redis_value')
+      return false
+    }
+    templates.adopt(read.template)
+    if (read.borders) learnt.adopt(read.borders)
+    return true
   }
 
   async #write(templates: readonly Template[]): Promise<void> {

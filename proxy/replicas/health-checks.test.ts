@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import { checkHealth, type HealthCheckOptions } from './health-checks.ts'
@@ -100,6 +101,18 @@ test('any answer below 500 is a sign of life; errors, refusals and silence are n
   checks.close()
   expect(engine.noted).toEqual([true, true, true, false, false, false, false, true])
   expect(engine.aborted).toBe(1)
+})
+
+test('checks of many silent engines wait for one end, which breaks all of them off', async () => {
+  const engines = Array.from({ length: 20 }, () => Object.assign(new EngineDouble(), { answer: 'hang' as const }))
+  const closing = new AbortController()
+  const options = { intervalMilliseconds: 20, timeoutMilliseconds: 1_000 }
+  await pass({ tick: checkHealth(() => engines, options, closing.signal), close: () => {} }, 30)
+  // Node warns of more than ten
+  expect(getEventListeners(closing.signal, 'abort')).toHaveLength(1)
+  closing.abort()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(engines.map(({ aborted }) => aborted)).toEqual(engines.map(() => 1))
 })
 
 test('a check that found no file descriptor left in the proxy tells nothing of the engine', async () => {

@@ -16,14 +16,14 @@ export function repeatedly<T extends object>(
   closing?: AbortSignal,
 ): AskAfter<T> {
   const asked = new WeakMap<T, { at: number; asking: Promise<void> | undefined }>()
+  const underWay = new Set<AbortController>()
+  closing?.addEventListener('abort', () => underWay.forEach((late) => void late.abort()))
   const askInTime = async (target: T): Promise<void> => {
     const late = new AbortController()
-    // `AbortSignal.any` would leave a reference at the long-lived signal with each question
-    const stop = (): void => late.abort()
-    const timer = setTimeout(stop, milliseconds).unref()
-    closing?.addEventListener('abort', stop)
+    underWay.add(late)
+    const timer = setTimeout(() => late.abort(), milliseconds).unref()
     await ask(target, late.signal)
-    closing?.removeEventListener('abort', stop)
+    underWay.delete(late)
     clearTimeout(timer)
   }
   return (pause, target, now, first = 0) => {

@@ -2,7 +2,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type Call, type Exchange, modelNameOf, type RoutedCall } from '../call/call.ts'
-import { Trip } from '../call/trip.ts'
+import { Trip, type TripFollower } from '../call/trip.ts'
 import { RefusedError, UnreachableError } from '../common/errors.ts'
 import type { ForwardOutcome } from '../common/reasons.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
@@ -152,7 +152,7 @@ function turnOf({ caller, priority, deadline }: Call, routed: RoutedCall, reques
  * Marks the request as sent, so that requests decided while it waits can follow its order. Returns what forgets how its
  * turns were sent.
  */
-function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: boolean): () => void {
+function commit({ pipeline, call, routed, request, ids, trip }: Sending, readsCache: boolean): () => void {
   const { replica, decision, sharer, user } = routed
   const { store, processed, chunks } = pipeline
   if (decision.fault !== undefined) {
@@ -164,7 +164,7 @@ function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: b
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, sharer, contentsOf(decision).blocks, user?.owner)
-  learnTemplates(pipeline, call, decision, request)
+  trip.follow(templateLearner(pipeline, call, decision, request))
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
   return () => {
@@ -177,18 +177,19 @@ function commit({ pipeline, call, routed, request, ids }: Sending, readsCache: b
 }
 
 /**
- * Learns from a request's lists, and from texts in which nothing was found, once it is on its way. A fault of ours is
- * counted and logged, and has no other effect.
+ * Returns what learns from a request's lists, and from texts in which nothing was found, once an engine has accepted it:
+ * one that is refused may be sent again, to another engine or as received. A fault of ours is counted and logged, and
+ * has no other effect.
  */
-function learnTemplates(
+function templateLearner(
   { templates, learnt, telemetry, log }: Pipeline,
   { caller: { tenant }, api, content, settings }: Call,
   { contexts, isRewritten, worlds }: Decision,
   request: RequestId,
-): void {
+): TripFollower {
   // by then they may have been released
   const [texts, set, model] = [worlds?.texts, content.received.prompt?.set, modelNameOf(content)]
-  setImmediate(() => {
+  const learn = (): void => {
     try {
       // where nothing is rewritten, their orders are only what would be sent
       noteLists(templates, tenant, isRewritten ? contexts : contexts.map((own) => ({ ...own, order: [] })), texts)
@@ -200,7 +201,8 @@ function learnTemplates(
       telemetry.metrics.failOpen.inc({ reason: 'templates' })
       log.error({ request, error }, 'nothing was learned of templates because of a fault of ours')
     }
-  })
+  }
+  return { onHead: (status) => void (status < 400 && setImmediate(learn)) }
 }
 
 /** Returns the search path by which the scheduler groups; it begins with the tree and the branch below its root. */

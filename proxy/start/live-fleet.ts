@@ -4,7 +4,7 @@ import type { Config, EngineConfig } from '../config/config.ts'
 import { engineFiles, type FoundEngine, findExpiredOfEngines, readEngineFiles } from '../config/read-files.ts'
 import { readEngines } from '../config/sources/config-source.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
-import { findEngineWarnings } from '../config/start-warnings.ts'
+import { findEngineWarnings, warnOnce } from '../config/start-warnings.ts'
 import { PinKeeper } from '../idle/pins/pin-keeper.ts'
 import { Warmer } from '../idle/warming/warmer.ts'
 import type { SharedRedis } from '../redis/create-shared-redis.ts'
@@ -38,12 +38,13 @@ export class LiveFleet {
   readonly #slices: EndpointSlices
   readonly #discovery: EngineDiscovery
   #endWatching = (): void => {}
-  #warned: readonly string[] = []
+  readonly #warn: (warnings: readonly string[]) => void
 
   /** `isEmbedded`: the only engine is the embedded one, which belongs to no other process and does not change. */
   constructor(pipeline: Pipeline, redis: SharedRedis | undefined, isEmbedded: boolean) {
     const { log, modelLists, processed, gain, telemetry, warmer, replicas, settings } = pipeline
     this.#pipeline = pipeline
+    this.#warn = warnOnce(log)
     this.#isEmbedded = isEmbedded
     this.#fleet = new Fleet(replicas, {
       create: createReplicas(settings, pipeline),
@@ -116,9 +117,7 @@ export class LiveFleet {
     const configs = engines.map(({ engine }) => engine)
     this.#endWatching()
     this.#endWatching = watchCertificates(engineFiles(configs), () => void this.#follow(readEngineFiles(configs)), log)
-    const warnings = [...findEngineWarnings({ ...settings(), engines: configs }), ...findExpiredOfEngines(engines)]
-    for (const warning of warnings) if (!this.#warned.includes(warning)) log.warn(warning)
-    this.#warned = warnings
+    this.#warn([...findEngineWarnings({ ...settings(), engines: configs }), ...findExpiredOfEngines(engines)])
     this.#slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
     return this.#discovery.set(engines)
   }

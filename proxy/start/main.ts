@@ -20,7 +20,7 @@ import {
 } from '../config/read-files.ts'
 import { readRedisUrl } from '../config/read-redis-url.ts'
 import { watchCertificates } from '../config/sources/watch-files.ts'
-import { findWarnings } from '../config/start-warnings.ts'
+import { findWarnings, warnOnce } from '../config/start-warnings.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 import { Listener } from '../http/listener.ts'
@@ -100,14 +100,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await started
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
-  const warnOfExpired = (read: Certificates): void => findExpired(config, read).forEach((one) => void log.warn(one))
+  const warnOfExpired = warnOnce(log)
   const setCertificates = (read: Certificates): void => {
     if (read.listener) data.setTls(read.listener)
     const { url } = settings().redis
     if (url !== undefined) redis?.connection.renew(readRedisUrl(url), read.redis)
-    warnOfExpired(read)
+    warnOfExpired(findExpired(config, read))
   }
-  warnOfExpired(tls)
+  warnOfExpired(findExpired(config, tls))
   const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
   const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })

@@ -64,6 +64,13 @@ describe('answers are found again', () => {
   })
 })
 
+test('a device may be both files', async () => {
+  const engine = await fixture.startEngine()
+  const files = { results: '/dev/null', report: '/dev/null' }
+  const { requests } = await fixture.compare(fixture.writeTrace(1), engine, files)
+  expect(requests).toBe(1)
+})
+
 describe('an engine', () => {
   test('that reports no usage leaves tokens unknown', async () => {
     const engine = await fixture.startEngine({ hasUsage: false })

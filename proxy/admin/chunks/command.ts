@@ -82,8 +82,8 @@ async function add(file: string, { admin, tenant }: AddOptions, keep: (chunk: Gi
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
-    const done = before > 0 ? ` ${before} chunks before it are registered.` : ''
-    throw new ConfigError(`${error.message}${done}`, error instanceof ConfigError ? error.exitCode : 1)
+    const done = `${error.message.replace(/\.$/, '')}. ${before} chunks before it are registered.`
+    throw new ConfigError(before > 0 ? done : error.message, error instanceof ConfigError ? error.exitCode : 1)
   }
   return sum
 }
@@ -132,7 +132,9 @@ async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<Gi
 
 function stat(path: string): boolean {
   try {
-    return statSync(path).isDirectory()
+    const found = statSync(path)
+    if (found.isCharacterDevice()) throw new Error('a device may have no end')
+    return found.isDirectory()
   } catch {
     throw new ConfigError(`${path} cannot be read: name a file, a folder, or - for the standard input.`, 2)
   }

@@ -201,6 +201,13 @@ describe('resolving', () => {
     expect(await srvOf('.', 'vllm-0.test')).toEqual([{ host: 'vllm-0.test', port: '8000' }])
   })
 
+  test.each(['\\@vllm-0.test', 'vllm\\0320', '-'])(
+    'no engine is behind a target that names no host: %s',
+    async (name) => {
+      expect(await srvOf(name)).toEqual([])
+    },
+  )
+
   let server: Socket | undefined
   afterEach(() => server?.close())
 

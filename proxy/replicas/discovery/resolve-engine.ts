@@ -21,8 +21,8 @@ export async function resolveEngine(
 ): Promise<EnginePlace[]> {
   const { hostname, port } = new URL(url)
   if (discover === 'srv') {
-    // one without a target says that there is none (RFC 2782)
-    const records = (await resolver.resolveSrv(hostname)).filter(({ name }) => name !== '' && name !== '.')
+    // one without a target says that there is none (RFC 2782); what is no name of a host cannot be in a URL
+    const records = (await resolver.resolveSrv(hostname)).filter(({ name }) => /^\w[\w.-]*$/.test(name))
     const first = Math.min(...records.map(({ priority }) => priority))
     return records
       .filter(({ priority }) => priority === first)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createTracing } from './create-tracing.ts'
 import { spanAttributes } from './tracing.ts'
 
@@ -20,6 +20,7 @@ test.each([{}, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }, { ...endpoint, OTEL_T
 
 test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /'collector' is not a URL/],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /'collector:4318' is not a URL/],
   [{ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' }, /'zipkin', but reprise has only 'otlp'/],
 ])('what cannot be used turns it off with a warning that says what to do: %j', async (env, warning) => {
   const { isOn, warnings } = await begin(env)
@@ -34,6 +35,14 @@ test('an endpoint of traces alone turns it on; one that speaks gRPC is warned of
   })
   const { isOn, warnings } = await begin({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
   expect([isOn, warnings.length]).toEqual([true, 1])
+})
+
+test('a variable of OpenTelemetry that cannot be used is warned of', async () => {
+  vi.stubEnv('OTEL_TRACES_SAMPLER', 'often')
+  const { isOn, warnings } = await begin(endpoint)
+  vi.unstubAllEnvs()
+  expect(isOn).toBe(true)
+  expect(warnings).toEqual([expect.stringMatching(/OTEL_TRACES_SAMPLER value "often" invalid/)])
 })
 
 test('a span of a request that failed says how, and what is unknown is left out', () => {

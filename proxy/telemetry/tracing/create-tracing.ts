@@ -13,7 +13,7 @@ export async function createTracing(
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT
   const exporter = env.OTEL_TRACES_EXPORTER?.trim() || 'otlp'
   if (!endpoint || env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true' || exporter === 'none') return undefined
-  if (!URL.canParse(endpoint)) {
+  if (!/^https?:/i.test(endpoint) || !URL.canParse(endpoint)) {
     warn(`Tracing is off: '${endpoint}' is not a URL; set OTEL_EXPORTER_OTLP_ENDPOINT to http://HOST:4318.`)
     return undefined
   }

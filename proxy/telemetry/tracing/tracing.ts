@@ -4,6 +4,7 @@ import {
   type Context,
   defaultTextMapGetter,
   defaultTextMapSetter,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -33,6 +34,10 @@ export class Tracing {
   readonly #tracer: Tracer
 
   constructor(version: string, warn: (message: string) => void) {
+    // it speaks of variables that cannot be used, and of spans that were dropped
+    const silent = (): void => {}
+    const logger = { error: warn, warn, info: silent, debug: silent, verbose: silent }
+    diag.setLogger(logger, { suppressOverrideMessage: true })
     setGlobalErrorHandler((error) =>
       warn(`Traces were not sent: ${String((error as { message?: unknown } | undefined)?.message ?? error)}`),
     )

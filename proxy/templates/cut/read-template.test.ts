@@ -15,6 +15,7 @@ test.each<[TemplateText, string[]]>([
   [{ block: '# {any}\n{block}' }, ['block has no border', 'after is needed, since nothing ends the last block']],
   [{ block: '{block}', join: '\n\n', before: 'Context:', after: 'Question:' }, ['block has no border']],
   [{ block: '{block}', join: '\n---\n', after: '{end}' }, ['before is needed, since nothing begins a block']],
+  [{ block: '{block}', before: '{start}', after: '{end}' }, ['block has no border']],
   [{ block: '{n}. {block}', join: '\n', after: '{end}' }, ['before is needed and has to begin with words']],
   [{ block: '{n}. {block}', join: '\n', before: '{any}:', after: '{end}' }, ['before is needed and has to begin']],
   [{ block: '[{n}] {block} [{n}]', after: '{end}' }, ['block may contain {n} once']],

@@ -72,7 +72,8 @@ function findFaults({ before, open, close, join, after }: TemplateParts): Templa
   const numbers = open.filter((part) => part === placeNumber).length
   const between = merge([...close, join, ...open])
   const block = [...open, content, ...close]
-  const whole = [...front!, ...block, ...(join === '' ? [] : [join]), ...block, ...behind!]
+  const next = between.length > 0 ? [...(join === '' ? [] : [join]), ...block] : []
+  const whole = [...front!, ...block, ...next, ...behind!]
   const begins = Array.isArray(before) ? front![0] : open[0]
   const isOpenFirst = open.length === 0 && before === undefined
   const checks: [boolean, TemplateFault['key'], string][] = [

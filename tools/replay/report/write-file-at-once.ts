@@ -19,9 +19,15 @@ export function checkOutputs(files: readonly string[], trace: string): void {
       throw new ConfigError(`cannot write ${file}: the trace is read from it`, 2)
     }
   }
-  if (new Set(files.map(realPathOf)).size < files.length) {
+  const plain = files.filter(isPlainFile)
+  if (new Set(plain.map(realPathOf)).size < plain.length) {
     throw new ConfigError(`cannot write ${files.join(' and ')}: they are the same file`, 2)
   }
+}
+
+/** Whether it is, or will be, one: a pipe or device cannot be replaced by renaming, and may be written to twice. */
+function isPlainFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
 }
 
 /** Resolves links in a path, as far as it exists. */
@@ -48,8 +54,7 @@ function checkWritable(file: string): void {
  * Writes a file atomically: it replaces an existing file only once it is complete. Throws a `ConfigError` on failure.
  */
 export function writeFileAtOnce(file: string, parts: Iterable<string>): void {
-  // a pipe or device cannot be replaced by renaming
-  const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
+  const isPlain = isPlainFile(file)
   const place = isPlain ? realPathOf(file) : file
   const target = isPlain ? `${place}.${process.pid}.tmp` : file
   try {

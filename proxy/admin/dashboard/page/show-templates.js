@@ -13,6 +13,7 @@ export function showTemplates(templates) {
       'tr',
       { 'data-template': id },
       element('td', { class: 'cut' }, element('span', { title: JSON.stringify(skeleton ?? id) }, begins)),
+      element('td', { class: 'cut' }, skeleton?.model ?? ''),
       element('td', {}, pill(state, templateKinds[state])),
       element('td', { class: 'n' }, whole(requests)),
       element('td', { class: 'n' }, `${short(moved)} of ${short(blocks)}`),
@@ -25,7 +26,7 @@ export function showTemplates(templates) {
   const none = element(
     'tr',
     {},
-    element('td', { colspan: '7', class: 'none' }, 'No template was seen three times yet.'),
+    element('td', { colspan: '8', class: 'none' }, 'No template was seen three times yet.'),
   )
   find('templates').replaceChildren(...(rows.length > 0 ? rows : [none]))
 }
