@@ -187,9 +187,10 @@ function templateLearner(
   { contexts, isRewritten, worlds }: Decision,
   request: RequestId,
 ): TripFollower {
-  // by then they may have been released
-  const [texts, set, model] = [worlds?.texts, content.received.prompt?.set, modelNameOf(content)]
-  const learn = (): void => {
+  const model = modelNameOf(content)
+  // by then they may have been released, and none of them is kept while the answer runs
+  let held = [worlds?.texts, content.received.prompt?.set] as const
+  const learn = ([texts, set]: typeof held): void => {
     try {
       // where nothing is rewritten, their orders are only what would be sent
       noteLists(templates, tenant, isRewritten ? contexts : contexts.map((own) => ({ ...own, order: [] })), texts)
@@ -202,7 +203,12 @@ function templateLearner(
       log.error({ request, error }, 'nothing was learned of templates because of a fault of ours')
     }
   }
-  return { onHead: (status) => void (status < 400 && setImmediate(learn)) }
+  return {
+    onHead: (status) => {
+      if (status < 400) setImmediate(learn, held)
+      held = [undefined, undefined]
+    },
+  }
 }
 
 /** Returns the search path by which the scheduler groups; it begins with the tree and the branch below its root. */
