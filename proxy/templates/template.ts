@@ -28,11 +28,8 @@ export interface SeenList extends Sighting, GainedList {
 const fewestFollowed = 4
 const followedShare = 0.25
 
-/** Once in so many requests, the model is asked again. */
-const requestsPerProof = 64
-
-/** So many answers are scored before traffic permits moves: as many as a proof needs at least. */
-const samplesAhead = 8
+/** Answers that are scored: before traffic permits moves; until it takes long to decide; of later ones, this share. */
+const sampled = { ahead: 25, undecided: 64, decided: 1 / 64 } as const
 
 /** Of so many requests, the first ones tell what moving gains. */
 const gainEvery = 1_024
@@ -89,19 +86,17 @@ export class Template {
     return this.followed >= fewestFollowed && this.followed >= followedShare * (this.requests - this.seenAhead)
   }
 
-  /** Whether its next request is a sample: models and prompts change. */
-  get isProvedAnew(): boolean {
-    return this.requests % requestsPerProof === requestsPerProof - 1
-  }
-
   /**
-   * Whether the model should be asked. While traffic is being judged: a few times, so that nothing waits for the model
-   * afterwards. Then: until it is decided, and now and then later.
+   * The share of its requests about which the model is asked. While traffic is being judged: all, until nothing waits for
+   * the model afterwards. Then: all until it is decided, fewer if that takes long, and always some, since models and
+   * prompts change; the more, the fewer have told.
    */
-  get wantsProof(): boolean {
-    const { evidence } = this
-    if (evidence !== 'learning') return evidence === 'ready' || (this.traffic.verdict === 'set' && this.isProvedAnew)
-    return this.traffic.isPromising && this.proof.verdict === 'undecided' && this.proof.figures.samples < samplesAhead
+  get sampleShare(): number {
+    const { evidence, traffic, proof } = this
+    const { samples } = proof.figures
+    if (evidence === 'learning') return traffic.isPromising && samples < sampled.ahead ? 1 : 0
+    if (evidence === 'ready') return Math.min(1, sampled.undecided / samples)
+    return traffic.verdict === 'set' ? Math.max(sampled.decided, 2 / samples) : 0
   }
 
   /** Where it stands by evidence alone. */

@@ -92,10 +92,10 @@ export class Prover {
   /** A request that was changed is no measure of the prompt as received. */
   #templateToProve({ splices, sent, contexts }: Decision): string | undefined {
     if (splices !== undefined || sent.length !== 1) return undefined
-    return contexts.find(({ found: { template, isSpokenOf = false } }) => {
-      if (template === undefined || template.isPast || isSpokenOf) return false
-      return this.#options.templates.wantsProof(template.id)
-    })?.found.template?.id
+    const sample = contexts.find(({ found: { template, isSpokenOf = false } }) => {
+      return template?.isSample && !template.isPast && !isSpokenOf
+    })
+    return sample?.found.template?.id
   }
 
   async #run(): Promise<void> {

@@ -28,8 +28,8 @@ const samples = fc
 describe('Proof', () => {
   test('proves that an order means nothing if no answer becomes less likely', () => {
     const sample = losing(...Array(20).fill(0))
-    expect(repeat(sample, 7).verdict).toBe('undecided')
-    expect(repeat(sample, 8).verdict).toBe('proved')
+    expect(repeat(sample, 24).verdict).toBe('undecided')
+    expect(repeat(sample, 25).verdict).toBe('proved')
   })
 
   test('refutes it if the answers are those of the order, soon', () => {
@@ -55,10 +55,44 @@ describe('Proof', () => {
     expect(mixed.figures.worst.high).toBeGreaterThan(1)
   })
 
+  const free = losing(...Array(20).fill(0.02))
+  // the name of another document, and nothing else
+  const bound = losing(8, 0, 0)
+  const everyNth = (n: number, count: number): Proof => {
+    return proofOf(Array.from({ length: count }, (_, i) => (i % n === n - 1 ? bound : free)))
+  }
+
+  test.each([10, 25])('never proves it, from however many samples, if one answer in %i is that of the order', (n) => {
+    const proof = new Proof()
+    const verdicts = Array.from({ length: 2_000 }, (_, i) => {
+      proof.add(i % n === n - 1 ? bound : free)
+      return proof.verdict
+    })
+    expect(verdicts).not.toContain('proved')
+  })
+
+  test('refutes it in the end if more answers than may be are those of the order, however short', () => {
+    expect(everyNth(8, 200).verdict).toBe('refuted')
+    expect(everyNth(8, 200).figures.worst.low).toBeLessThan(1)
+  })
+
+  test('proves it in spite of an answer that would be another one by chance, from more samples', () => {
+    expect(everyNth(40, 60).verdict).toBe('undecided')
+    expect(proofOf([bound, ...Array(98).fill(free)]).verdict).toBe('undecided')
+    expect(proofOf([bound, ...Array(99).fill(free)]).verdict).toBe('proved')
+  })
+
+  test('what came long ago weighs less', () => {
+    const proof = repeat(free, 100_000)
+    expect(proof.verdict).toBe('proved')
+    for (let i = 0; i < 60; i++) proof.add(i % 3 === 0 ? bound : free)
+    expect(proof.verdict).not.toBe('proved')
+  })
+
   test('is not refuted by what the harmless change costs as well', () => {
     const sample = losing(...Array(20).fill(0.5))
     expect(repeat(sample, 10).verdict).toBe('refuted')
-    expect(repeat({ ...sample, harmless: sample.rewritten }, 10).verdict).toBe('proved')
+    expect(repeat({ ...sample, harmless: sample.rewritten }, 25).verdict).toBe('proved')
   })
 
   test('gives short answers little weight', () => {
@@ -130,6 +164,8 @@ describe('Proof', () => {
       ...[
         { ...record, worst: [1e9, squares, 0, 0] },
         { ...record, worst: [0, 0, 0, 0] },
+        { ...record, dependent: 10 },
+        { ...record, dependent: -1 },
       ],
     ])
       expect(Proof.fromRecord(broken), JSON.stringify(broken)).toBeUndefined()
