@@ -25,7 +25,7 @@ const promptTokens = 1_000
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
-    samples: { type: 'string', default: '12' },
+    samples: { type: 'string', default: '30' },
     only: { type: 'string' },
     engine: { type: 'string' },
     kind: { type: 'string', default: 'vllm' },
