@@ -137,21 +137,17 @@ describe('Proof', () => {
     )
   })
 
+  test('a record that does not tell how many answers were those of the order tells nothing', () => {
+    const { dependent: _, ...before } = repeat(free, 100).toRecord()
+    expect(Proof.fromRecord(before)!.figures.samples).toBe(0)
+  })
+
   test('a record that is none is refused', () => {
     const record = repeat(losing(0.1, 0.2), 9).toRecord()
     expect(Proof.fromRecord(record)).toBeDefined()
     const [weights, squares] = record.loss
     for (const broken of [
-      ...[
-        undefined,
-        null,
-        [],
-        'x',
-        {},
-        { ...record, samples: -1 },
-        { ...record, samples: 1.5 },
-        { ...record, tokens: 3 },
-      ],
+      ...[undefined, null, [], 'x', { ...record, samples: -1 }, { ...record, samples: 1.5 }, { ...record, tokens: 3 }],
       ...[
         { ...record, samples: 0 },
         { ...record, loss: [1, 1, 0] },

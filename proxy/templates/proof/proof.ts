@@ -38,8 +38,8 @@ interface ProofFigures<Losses = MeanInterval> {
 /** What is kept of all samples, as JSON. */
 type ProofRecord = ProofFigures<WeightedSums>
 
-/** From so many samples, and tokens of their answers, on. */
-const least = { proved: { samples: 8, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
+/** From so many tokens of answers on, and samples: the share of dependent answers asks for more where it is to be proved. */
+const least = { proved: { tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
 /** Losses were measured: lab/benchmarks-history.md, "What a proof by likelihood can see". Of dependent answers: a share. */
 const most = { loss: 0.15, worst: 1, dependent: 0.04 }
 /** An answer depends on the order if a token becomes 20 times less likely, beyond what the harmless change costs. */
@@ -82,13 +82,13 @@ export class Proof {
 
   get verdict(): ProofVerdict {
     const { samples, tokens, loss, worst, dependent } = this.figures
-    const has = (enough: typeof least.proved): boolean => samples >= enough.samples && tokens >= enough.tokens
     // of a Poisson distribution, about; none at all prove it from 25 samples on
     const [fewest, largest] = [dependent - 2 * Math.sqrt(dependent), dependent + 1 + 2 * Math.sqrt(dependent)]
     const allowed = most.dependent * samples
-    if (has(least.proved) && loss.high <= most.loss && worst.high <= most.worst && largest <= allowed) return 'proved'
+    const isFree = loss.high <= most.loss && worst.high <= most.worst && largest <= allowed
+    if (isFree && tokens >= least.proved.tokens) return 'proved'
     const isBound = loss.low > most.loss || worst.low > most.worst || fewest > allowed
-    return has(least.refuted) && isBound ? 'refuted' : 'undecided'
+    return isBound && samples >= least.refuted.samples && tokens >= least.refuted.tokens ? 'refuted' : 'undecided'
   }
 
   get figures(): ProofFigures {
@@ -104,7 +104,9 @@ export class Proof {
   /** Reads a record that may come from anywhere; undefined if it cannot be one. */
   static fromRecord(record: unknown): Proof | undefined {
     if (!isObject(record)) return undefined
-    const { samples, tokens, loss, worst, dependent = 0 } = record
+    const { samples, tokens, loss, worst, dependent } = record
+    // a version that did not count them would prove too much
+    if (dependent === undefined) return new Proof()
     if (!isCount(samples) || !isCount(tokens) || tokens < samples) return undefined
     if (!isCount(dependent) || dependent > samples) return undefined
     if (!areSums(loss, samples) || !areSums(worst, samples)) return undefined
