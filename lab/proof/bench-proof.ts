@@ -25,7 +25,7 @@ const promptTokens = 1_000
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
-    samples: { type: 'string', default: '30' },
+    samples: { type: 'string', default: '12' },
     only: { type: 'string' },
     engine: { type: 'string' },
     kind: { type: 'string', default: 'vllm' },
@@ -89,7 +89,7 @@ function toRow(answers: readonly Scored[]): string[] {
   const proofOf = (variant: 'reversed' | 'rotated' | 'blank line'): Proof => {
     const proof = new Proof()
     for (const { scores } of answers)
-      proof.add({ received: scores.received, rewritten: scores[variant], harmless: scores['blank line'] })
+      proof.add({ sent: scores.received, rewritten: scores[variant], harmless: scores['blank line'] })
     return proof
   }
   const reversed = proofOf('reversed')

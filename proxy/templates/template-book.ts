@@ -65,9 +65,7 @@ export class TemplateBook {
     const isNamedLater = mode !== 'on' && positional && known?.goesOn === true
     const share = mode === 'auto' && this.said(id) === undefined ? (known?.sampleShare ?? 0) : 0
     const isSample = share > 0 && draw(question, contents) < share
-    // a sample goes as received
-    const isMovable = mayMove(mode, state, certain?.by) && !isNamedLater && !isSample
-    return { id, place, question, isSample, mayMove: isMovable }
+    return { id, place, question, isSample, mayMove: mayMove(mode, state, certain?.by) && !isNamedLater }
   }
 
   /** Where a template stands; `learning` for one that is not known. */

@@ -27,8 +27,8 @@ export interface SeenList extends Sighting, GainedList {
 const fewestFollowed = 4
 const followedShare = 0.25
 
-/** Answers that are scored: before traffic permits moves; until it takes long to decide; of later ones, this share. */
-const sampled = { ahead: 25, undecided: 64, decided: 1 / 64 } as const
+/** Answers that are scored, all until there are so many: before traffic permits moves; while the model has not decided; later. */
+const sampled = { ahead: 24, undecided: 64, decided: 32, share: 1 / 64 } as const
 
 /** Of so many requests, the first ones tell what moving gains. */
 const gainEvery = 1_024
@@ -87,15 +87,14 @@ export class Template {
 
   /**
    * The share of its requests about which the model is asked. While traffic is being judged: all, until nothing waits for
-   * the model afterwards. Then: all until it is decided, fewer if that takes long, and always some, since models and
-   * prompts change; the more, the fewer have told.
+   * the model afterwards. Then: all until enough have told, and always some, since models and prompts change.
    */
   get sampleShare(): number {
     const { evidence, traffic, proof } = this
     const { samples } = proof.figures
     if (evidence === 'learning') return traffic.isPromising && samples < sampled.ahead ? 1 : 0
     if (evidence === 'ready') return Math.min(1, sampled.undecided / samples)
-    return traffic.verdict === 'set' ? Math.max(sampled.decided, 2 / samples) : 0
+    return traffic.verdict === 'set' ? Math.max(sampled.share, Math.min(1, (sampled.decided / samples) ** 2)) : 0
   }
 
   /** Where it stands by evidence alone. */

@@ -6,8 +6,8 @@ const same = (tokens: number, logprob = -0.05): number[] => Array.from({ length:
 
 /** A sample in which each token loses so much by the other order, and nothing by the harmless change. */
 function losing(...losses: number[]): ProofSample {
-  const received = same(losses.length)
-  return { received, rewritten: received.map((logprob, i) => logprob - losses[i]!), harmless: received }
+  const sent = same(losses.length)
+  return { sent, rewritten: sent.map((logprob, i) => logprob - losses[i]!), harmless: sent }
 }
 
 function proofOf(samples: readonly ProofSample[]): Proof {
@@ -23,13 +23,13 @@ const samples = fc
   .chain((length) =>
     fc.array(fc.array(logprobs, { minLength: length, maxLength: length }), { minLength: 3, maxLength: 3 }),
   )
-  .map(([received, rewritten, harmless]) => ({ received, rewritten, harmless }) as ProofSample)
+  .map(([sent, rewritten, harmless]) => ({ sent, rewritten, harmless }) as ProofSample)
 
 describe('Proof', () => {
   test('proves that an order means nothing if no answer becomes less likely', () => {
     const sample = losing(...Array(20).fill(0))
-    expect(repeat(sample, 24).verdict).toBe('undecided')
-    expect(repeat(sample, 25).verdict).toBe('proved')
+    expect(repeat(sample, 11).verdict).toBe('undecided')
+    expect(repeat(sample, 12).verdict).toBe('proved')
   })
 
   test('refutes it if the answers are those of the order, soon', () => {
@@ -62,13 +62,13 @@ describe('Proof', () => {
     return proofOf(Array.from({ length: count }, (_, i) => (i % n === n - 1 ? bound : free)))
   }
 
-  test.each([10, 25])('never proves it, from however many samples, if one answer in %i is that of the order', (n) => {
+  test.each([10, 25])('proves nothing, from however many samples, once one answer in %i was that of the order', (n) => {
     const proof = new Proof()
     const verdicts = Array.from({ length: 2_000 }, (_, i) => {
       proof.add(i % n === n - 1 ? bound : free)
       return proof.verdict
     })
-    expect(verdicts).not.toContain('proved')
+    expect(verdicts.slice(n - 1)).not.toContain('proved')
   })
 
   test('refutes it in the end if more answers than may be are those of the order, however short', () => {
@@ -92,7 +92,7 @@ describe('Proof', () => {
   test('is not refuted by what the harmless change costs as well', () => {
     const sample = losing(...Array(20).fill(0.5))
     expect(repeat(sample, 10).verdict).toBe('refuted')
-    expect(repeat({ ...sample, harmless: sample.rewritten }, 25).verdict).toBe('proved')
+    expect(repeat({ ...sample, harmless: sample.rewritten }, 12).verdict).toBe('proved')
   })
 
   test('gives short answers little weight', () => {
@@ -104,10 +104,10 @@ describe('Proof', () => {
 
   test('ignores samples about different tokens, and what is no number', () => {
     const proof = new Proof()
-    expect(proof.add({ received: [], rewritten: [], harmless: [] })).toBe(false)
-    expect(proof.add({ received: [-1, -1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
-    expect(proof.add({ received: [-1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
-    expect(proof.add({ received: [Number.NaN], rewritten: [-1], harmless: [-1] })).toBe(false)
+    expect(proof.add({ sent: [], rewritten: [], harmless: [] })).toBe(false)
+    expect(proof.add({ sent: [-1, -1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
+    expect(proof.add({ sent: [-1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
+    expect(proof.add({ sent: [Number.NaN], rewritten: [-1], harmless: [-1] })).toBe(false)
     expect(proof.toRecord()).toEqual(new Proof().toRecord())
   })
 

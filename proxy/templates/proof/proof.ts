@@ -1,8 +1,9 @@
 import { isCount, isObject } from '#engine-adapters/json-object.ts'
 
-/** Log probabilities of the tokens of one answer, given to the prompt as received, under three prompts. */
+/** Log probabilities of the tokens of one answer under three prompts. */
 export interface ProofSample {
-  readonly received: readonly number[]
+  /** the one that was answered */
+  readonly sent: readonly number[]
   /** the list in another order */
   readonly rewritten: readonly number[]
   /** a change that means nothing, of the same prompt */
@@ -38,8 +39,8 @@ interface ProofFigures<Losses = MeanInterval> {
 /** What is kept of all samples, as JSON. */
 type ProofRecord = ProofFigures<WeightedSums>
 
-/** From so many tokens of answers on, and samples: the share of dependent answers asks for more where it is to be proved. */
-const least = { proved: { tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
+/** From so many samples, and tokens of their answers, on. */
+const least = { proved: { samples: 12, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
 /** Losses were measured: lab/benchmarks-history.md, "What a proof by likelihood can see". Of dependent answers: a share. */
 const most = { loss: 0.15, worst: 1, dependent: 0.04 }
 /** An answer depends on the order if a token becomes 20 times less likely, beyond what the harmless change costs. */
@@ -59,11 +60,11 @@ export class Proof {
   #record: ProofRecord = { samples: 0, tokens: 0, loss: noSums, worst: noSums, dependent: 0 }
 
   /** Adds a sample; returns false, without effect, if its lists are not about the same tokens. */
-  add({ received, rewritten, harmless }: ProofSample): boolean {
-    const count = received.length
+  add({ sent, rewritten, harmless }: ProofSample): boolean {
+    const count = sent.length
     if (count === 0 || rewritten.length !== count || harmless.length !== count) return false
-    const moved = lossesOf(received, rewritten)
-    const still = lossesOf(received, harmless)
+    const moved = lossesOf(sent, rewritten)
+    const still = lossesOf(sent, harmless)
     if (![...moved, ...still].every(Number.isFinite)) return false
     const weight = Math.min(count, fullWeightTokens) / fullWeightTokens
     const largest = Math.max(0, ...moved) - Math.max(0, ...still)
@@ -82,13 +83,13 @@ export class Proof {
 
   get verdict(): ProofVerdict {
     const { samples, tokens, loss, worst, dependent } = this.figures
-    // of a Poisson distribution, about; none at all prove it from 25 samples on
-    const [fewest, largest] = [dependent - 2 * Math.sqrt(dependent), dependent + 1 + 2 * Math.sqrt(dependent)]
+    const has = (enough: typeof least.proved): boolean => samples >= enough.samples && tokens >= enough.tokens
+    // the interval is about that of a Poisson distribution
     const allowed = most.dependent * samples
-    const isFree = loss.high <= most.loss && worst.high <= most.worst && largest <= allowed
-    if (isFree && tokens >= least.proved.tokens) return 'proved'
-    const isBound = loss.low > most.loss || worst.low > most.worst || fewest > allowed
-    return isBound && samples >= least.refuted.samples && tokens >= least.refuted.tokens ? 'refuted' : 'undecided'
+    const isSeldom = dependent === 0 || dependent + 1 + 2 * Math.sqrt(dependent) <= allowed
+    if (has(least.proved) && loss.high <= most.loss && worst.high <= most.worst && isSeldom) return 'proved'
+    const isBound = dependent - 2 * Math.sqrt(dependent) > allowed
+    return has(least.refuted) && (loss.low > most.loss || worst.low > most.worst || isBound) ? 'refuted' : 'undecided'
   }
 
   get figures(): ProofFigures {
@@ -125,8 +126,8 @@ function halved({ samples, tokens, loss, worst, dependent }: ProofRecord): Proof
   return { ...counts, loss: half(loss), worst: half(worst) }
 }
 
-function lossesOf(received: readonly number[], other: readonly number[]): number[] {
-  return received.map((logprob, i) => Math.max(-largestLoss, Math.min(largestLoss, logprob - other[i]!)))
+function lossesOf(sent: readonly number[], other: readonly number[]): number[] {
+  return sent.map((logprob, i) => Math.max(-largestLoss, Math.min(largestLoss, logprob - other[i]!)))
 }
 
 function meanOf(values: readonly number[]): number {
