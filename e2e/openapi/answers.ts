@@ -84,7 +84,14 @@ const template = object({
   followed: integer,
   last_seen_seconds_ago: orNull(integer),
   traffic: { ...byName(number), required: ['verdict'], properties: { verdict: text } },
-  proof: object({ verdict: text, samples: integer, tokens: integer, loss: interval, worst: interval }),
+  proof: object({
+    verdict: text,
+    samples: integer,
+    tokens: integer,
+    loss: interval,
+    worst: interval,
+    dependent: integer,
+  }),
   gain: object({ as_received: number, as_ordered: number }),
 })
 

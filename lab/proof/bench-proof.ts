@@ -89,7 +89,7 @@ function toRow(answers: readonly Scored[]): string[] {
   const proofOf = (variant: 'reversed' | 'rotated' | 'blank line'): Proof => {
     const proof = new Proof()
     for (const { scores } of answers)
-      proof.add({ received: scores.received, rewritten: scores[variant], harmless: scores['blank line'] })
+      proof.add({ sent: scores.received, rewritten: scores[variant], harmless: scores['blank line'] })
     return proof
   }
   const reversed = proofOf('reversed')

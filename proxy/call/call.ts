@@ -94,7 +94,8 @@ const longestModel = 200
 
 /** Names the model that a request asks, with its adapter; empty if it names none. What is long is cut, with a digest of all. */
 export function modelNameOf({ members: { model, lora_path } }: Pick<CallContent, 'members'>): string {
-  const name = [model, lora_path].filter((one) => typeof one === 'string').join(' ')
+  const adapter = Array.isArray(lora_path) ? JSON.stringify(lora_path) : lora_path
+  const name = [model, adapter].filter((one) => typeof one === 'string').join(' ')
   return name.length <= longestModel ? name : `${name.slice(0, longestModel)}… ${hash('sha256', name, 'base64url')}`
 }
 

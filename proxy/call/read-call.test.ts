@@ -63,6 +63,7 @@ test('a template is of one model with its adapter, and of the next one after a f
   }
   expect(placeOf(await callFor({})).model).toBe('')
   expect(placeOf(await callFor({ model: 'big', lora_path: 'law' })).model).toBe('big law')
+  expect(placeOf(await callFor({ model: 'big', lora_path: ['law'] })).model).toBe('big ["law"]')
   const long = 'folder/'.repeat(80)
   const adapters = ['law', 'tax'].map(async (name) => placeOf(await callFor({ model: long, lora_path: long + name })))
   const [law, tax] = await Promise.all(adapters)

@@ -34,8 +34,8 @@ export function permitLists(book: TemplateBook, { tenant, api, model, mode }: Pe
         if (!isJudged(context)) return context
         const place = findListPlace(context, message, texts, { api, model, system })
         const isPast = past[i] !== undefined
-        const use = book.use(tenant, mode, place, context)
-        return { ...context, template: { ...use, question, isPast, isFollowed: isPast && isAnswered } }
+        const use = book.use(tenant, mode, place, { ...context, question })
+        return { ...context, template: { ...use, isPast, isFollowed: isPast && isAnswered } }
       })
       // what is asked again is judged again; the turns of a rendered prompt are not told apart here
       if (isAnswered || message.isRendered) return { ...laidOut, contexts: permitted }

@@ -25,12 +25,13 @@ function listOf(...texts: string[]): SeenList {
   return {
     front: digestOf('in front'),
     ...{ blocks, contents: blocks, sizes: texts.map(({ length }) => length), text: (i) => texts[i]! },
-    ...{ question: 'why?', foundBy: 'rules', moved: 0 },
+    ...{ question: 'why?', foundBy: 'rules' },
   }
 }
 
+const unasked = { contents: [], question: '', positional: false }
 const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) =>
-  book.use(tenant, mode, own, { positional: false })
+  book.use(tenant, mode, own, unasked)
 
 describe('permission', () => {
   test.each<[Mode, boolean, boolean, boolean]>([
@@ -74,9 +75,9 @@ describe('permission', () => {
       book.noteFollowed(id)
     }
     book.say(id, 'on')
-    expect(book.use('a', 'auto', place, { positional: true }).mayMove).toBe(false)
-    expect(book.use('a', 'auto', place, { positional: false }).mayMove).toBe(true)
-    expect(book.use('a', 'on', place, { positional: true }).mayMove).toBe(true)
+    expect(book.use('a', 'auto', place, { ...unasked, positional: true }).mayMove).toBe(false)
+    expect(book.use('a', 'auto', place, unasked).mayMove).toBe(true)
+    expect(book.use('a', 'on', place, { ...unasked, positional: true }).mayMove).toBe(true)
   })
 })
 
@@ -84,7 +85,7 @@ test('what was learnt is moved in mode on once traffic permits it, or a person d
   const book = createBook()
   const { id } = use(book, 'on')
   const learnt = { by: 'learnt', chunks: [], spans: [], labels: [] } as const
-  const mayMove = (): boolean => book.use('a', 'on', place, { positional: false, certain: learnt }).mayMove
+  const mayMove = (): boolean => book.use('a', 'on', place, { ...unasked, certain: learnt }).mayMove
   book.note('a', use(book, 'on'), { ...listOf('one', 'two'), foundBy: 'learnt' })
   expect(mayMove()).toBe(false)
   expect(describeTemplates(book, 'on', 0)).toEqual([])
@@ -93,24 +94,57 @@ test('what was learnt is moved in mode on once traffic permits it, or a person d
   expect(describeTemplates(book, 'on', 0)).toMatchObject([{ found_by: 'learnt', moves: true }])
 })
 
-test('the model is asked while traffic is still judged, so that a proof takes fewer requests', () => {
+/**
+ * Sends ranked lists of which the model answers each sample at once, and loses `lossOf` nats by another order. Returns
+ * for each request where its template stood, whether it was a sample and whether it might move.
+ */
+function send(count: number, lossOf: (request: number) => number) {
   const book = createBook()
   const draw = createDraw(3)
   const documents = drawDocuments(60, draw)
-  const sample = { received: Array.from({ length: 12 }, () => -1) }
-  const asked: string[] = []
-  for (let i = 0; i < 60 && book.stateOf(use(book, 'auto').id) !== 'proved'; i++) {
-    const { id } = use(book, 'auto')
-    if (book.wantsProof(id)) {
-      asked.push(book.stateOf(id))
-      book.noteProof(id, { ...sample, rewritten: sample.received, harmless: sample.received })
-    }
+  const sent = Array.from({ length: 12 }, () => -1)
+  return Array.from({ length: count }, (_, i) => {
     const { items, question } = retrieve(documents, 12, draw)
-    book.note('a', use(book, 'auto'), { ...listOf(...items), question })
-  }
-  expect(book.stateOf(use(book, 'auto').id)).toBe('proved')
-  expect(asked).toHaveLength(8)
-  expect(asked.filter((state) => state === 'learning').length).toBeGreaterThan(2)
+    const list = { ...listOf(...items), question }
+    const used = book.use('a', 'auto', place, { ...unasked, contents: list.contents, question })
+    const state = book.stateOf(used.id)
+    const rewritten = sent.with(2, -1 - lossOf(i))
+    if (used.isSample) book.noteProof(used.id, { sent, rewritten, harmless: sent })
+    book.note('a', used, list)
+    return { ...used, state }
+  })
+}
+
+describe('samples', () => {
+  test('are taken while traffic is still judged, so that a proof takes fewer requests', () => {
+    const sent = send(60, () => 0)
+    const provedAt = sent.findIndex(({ state }) => state === 'proved')
+    const ahead = sent.slice(0, provedAt).filter(({ isSample }) => isSample)
+    expect(ahead.length).toBeGreaterThan(11)
+    expect(ahead.filter(({ state }) => state === 'learning').length).toBeGreaterThan(9)
+  })
+
+  test('are moved like others, and fewer once many have told, whatever the rhythm of its requests', () => {
+    const proved = send(1_200, () => 0).filter(({ state }) => state === 'proved')
+    expect(proved.every(({ mayMove }) => mayMove)).toBe(true)
+    const taken = proved.flatMap(({ isSample }, i) => (isSample && i >= 200 ? [i] : []))
+    expect(taken.length).toBeGreaterThan(10)
+    expect(taken.length).toBeLessThan(200)
+    expect(new Set(taken.map((i) => i % 8)).size).toBeGreaterThan(3)
+  })
+
+  test('take a proof back once some answers are those of the order', () => {
+    const states = send(1_500, (i) => (i > 200 && i % 3 === 0 ? 8 : 0)).map(({ state }) => state)
+    expect(states[200]).toBe('proved')
+    expect(states.at(-1)).not.toBe('proved')
+  })
+
+  test('nobody takes any where a person has decided', () => {
+    const book = createBook()
+    book.note('a', use(book, 'auto'), listOf('one', 'two'))
+    book.say(use(book, 'auto').id, 'on')
+    expect(use(book, 'auto')).toMatchObject({ isSample: false, mayMove: true })
+  })
 })
 
 describe('forgetting', () => {
@@ -233,7 +267,7 @@ describe('records', () => {
     const { id } = use(book, 'auto')
     const seen = Object.assign(new Template('a', id), { requests: 30 })
     for (let i = 0; i < 4; i++) book.note('a', use(book, 'auto'), listOf('one', 'two'))
-    const sample = { received: Array(8).fill(-0.1), rewritten: Array(8).fill(-5), harmless: Array(8).fill(-0.1) }
+    const sample = { sent: Array(8).fill(-0.1), rewritten: Array(8).fill(-5), harmless: Array(8).fill(-0.1) }
     for (let i = 0; i < 8; i++) book.noteProof(id, sample)
     expect(book.get(id)!.proof.verdict).toBe('refuted')
     book.adoptSeen(seen)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { digestOf } from '#index/context-block.ts'
 import { countEach } from '#index/group-by.ts'
 import type { Mode } from '../common/request-options.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
@@ -17,6 +18,11 @@ const mostSaid = 4_096
 
 /** What a person said and when, in milliseconds since 1970; null: it was taken back. */
 export type TimedSaid = readonly [Said | null, number]
+
+/** A list, and the words of its request that ask about it. */
+interface UsedList extends Pick<PromptContext, 'positional' | 'certain' | 'contents'> {
+  readonly question: string
+}
 
 interface BookOptions {
   /** milliseconds, monotonic */
@@ -43,20 +49,23 @@ export class TemplateBook {
     this.#options = options
   }
 
-  /** Names the template of a list, and says whether the list may be moved. Changes nothing. */
+  /**
+   * Names the template of a list, and says whether the list may be moved, and whether the model is asked about it: a draw
+   * by its question and its contents. Changes nothing.
+   */
   use(
     tenant: string,
     mode: Mode,
     place: ListPlace,
-    { positional, certain }: Pick<PromptContext, 'positional' | 'certain'>,
-  ): Pick<TemplateUse, 'id' | 'place' | 'mayMove'> {
+    { positional, certain, contents, question }: UsedList,
+  ): Pick<TemplateUse, 'id' | 'place' | 'mayMove' | 'question' | 'isSample'> {
     const id = nameTemplate(tenant, place)
     const known = this.#templates.peek(id)
     const state = this.stateOf(id)
     const isNamedLater = mode !== 'on' && positional && known?.goesOn === true
-    // one that is proved anew goes as received
-    const isSample = state === 'proved' && mode === 'auto' && known?.isProvedAnew === true
-    return { id, place, mayMove: mayMove(mode, state, certain?.by) && !isNamedLater && !isSample }
+    const share = mode === 'auto' && this.said(id) === undefined ? (known?.sampleShare ?? 0) : 0
+    const isSample = share > 0 && draw(question, contents) < share
+    return { id, place, question, isSample, mayMove: mayMove(mode, state, certain?.by) && !isNamedLater }
   }
 
   /** Where a template stands; `learning` for one that is not known. */
@@ -86,11 +95,6 @@ export class TemplateBook {
       noteWords: (words, last) => this.#ends.note(scope, words, last),
       learn: (message, whole, lists, judged) => this.#cuts.learn(scope, message, whole, lists, judged),
     }
-  }
-
-  /** Whether the next answer to a prompt as received should be scored: nobody has decided for the model. */
-  wantsProof(id: string): boolean {
-    return this.said(id) === undefined && this.#templates.peek(id)?.wantsProof === true
   }
 
   /** Learns how likely an answer was. */
@@ -171,4 +175,13 @@ export class TemplateBook {
     this.#templates.set(template.id, template)
     return template
   }
+}
+
+/** Characters of a long question that are drawn by, its last ones. */
+const longestDrawn = 1_000
+
+/** Returns a number from 0 up to 1, the same for the same request: no rhythm of traffic meets it. */
+function draw(question: string, contents: readonly string[]): number {
+  const drawn = Buffer.from(digestOf(`${question.slice(-longestDrawn)}\0${contents.join()}`), 'base64url')
+  return drawn.readUInt32LE() / 2 ** 32
 }

@@ -15,24 +15,20 @@ export type Said = 'on' | 'off'
  */
 export type TemplateState = 'learning' | 'sequence' | 'torn' | 'ready' | 'refuted' | 'proved' | Said
 
-/** One list of a request, as it was received and sent. */
+/** One list of a request, as it was received. */
 export interface SeenList extends Sighting, GainedList {
   /** who found its borders */
   readonly foundBy: string
   /** key of the learnt template that found them */
   readonly learntKey?: string | undefined
-  readonly moved: number
 }
 
 /** A list's places are numbers in later turns, too, once so many conversations of a template have gone on. */
 const fewestFollowed = 4
 const followedShare = 0.25
 
-/** Once in so many requests, the model is asked again. */
-const requestsPerProof = 64
-
-/** So many answers are scored before traffic permits moves: as many as a proof needs at least. */
-const samplesAhead = 8
+/** Answers that are scored, all until there are so many: before traffic permits moves; while the model has not decided; later. */
+const sampled = { ahead: 24, undecided: 64, decided: 32, share: 1 / 64 } as const
 
 /** Of so many requests, the first ones tell what moving gains. */
 const gainEvery = 4_096
@@ -57,6 +53,7 @@ export class Template {
   /** of these, requests that came before its borders were known: whether their conversations went on is not */
   seenAhead = 0
   blocks = 0
+  /** of these, blocks that engines got in another place */
   moved = 0
   /** requests whose history holds a list of the template */
   followed = 0
@@ -74,7 +71,6 @@ export class Template {
   note(list: SeenList, place: ListPlace, { now, keepsWords }: { now: number; keepsWords: boolean }): void {
     this.requests += 1
     this.blocks += list.blocks.length
-    this.moved += list.moved
     this.foundBy = list.foundBy
     this.learntKey = list.learntKey
     this.lastSeen = now
@@ -89,19 +85,16 @@ export class Template {
     return this.followed >= fewestFollowed && this.followed >= followedShare * (this.requests - this.seenAhead)
   }
 
-  /** Whether its next request is a sample: models and prompts change. */
-  get isProvedAnew(): boolean {
-    return this.requests % requestsPerProof === requestsPerProof - 1
-  }
-
   /**
-   * Whether the model should be asked. While traffic is being judged: a few times, so that nothing waits for the model
-   * afterwards. Then: until it is decided, and now and then later.
+   * The share of its requests about which the model is asked. While traffic is being judged: all, until nothing waits for
+   * the model afterwards. Then: all until enough have told, and always some, since models and prompts change.
    */
-  get wantsProof(): boolean {
-    const { evidence } = this
-    if (evidence !== 'learning') return evidence === 'ready' || (this.traffic.verdict === 'set' && this.isProvedAnew)
-    return this.traffic.isPromising && this.proof.verdict === 'undecided' && this.proof.figures.samples < samplesAhead
+  get sampleShare(): number {
+    const { evidence, traffic, proof } = this
+    const { samples } = proof.figures
+    if (evidence === 'learning') return traffic.isPromising && samples < sampled.ahead ? 1 : 0
+    if (evidence === 'ready') return Math.min(1, sampled.undecided / samples)
+    return traffic.verdict === 'set' ? Math.max(sampled.share, Math.min(1, (sampled.decided / samples) ** 2)) : 0
   }
 
   /** Where it stands by evidence alone. */

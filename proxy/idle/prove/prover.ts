@@ -30,6 +30,8 @@ interface ProverOptions {
 /** A request whose answer is to be scored. */
 interface Sample extends FollowedAnswer {
   readonly template: string
+  /** its list's, as sent; undefined: as received */
+  readonly order: readonly number[] | undefined
   readonly call: Call
   readonly replica: Replica
   readonly body: Buffer
@@ -53,7 +55,7 @@ const longestShare = 0.2
 
 /**
  * Proves by likelihood that the order of a template's lists means nothing to the model (docs/templates.md). The answer
- * that it gave to a prompt as received is scored under the prompt with the list in another order. This happens
+ * that it gave to a prompt is scored under the prompt with the list in another order. This happens
  * afterwards, one sample at a time, while the engine is idle. A client's request interrupts it and never waits for it.
  */
 export class Prover {
@@ -72,13 +74,13 @@ export class Prover {
     if (call.settings.mode !== 'auto' || replica.adapter.scoreAnswer === undefined) return undefined
     const { body, received } = call.content
     if (body.length > longestBody || received.whole || this.#samples.length + this.#following >= mostWaiting) return
-    const template = this.#templateToProve(decision)
-    if (template === undefined) return undefined
+    const list = findSample(decision)
+    if (list === undefined) return undefined
     this.#following += 1
     return followAnswer(call.api, (followed) => {
       this.#following -= 1
       if (!followed) return
-      this.#samples.push({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
+      this.#samples.push({ ...list, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
       if (!this.#isRunning) void this.#run()
     })
   }
@@ -87,15 +89,6 @@ export class Prover {
   close(): void {
     this.#closing.abort()
     this.#samples.length = 0
-  }
-
-  /** A request that was changed is no measure of the prompt as received. */
-  #templateToProve({ splices, sent, contexts }: Decision): string | undefined {
-    if (splices !== undefined || sent.length !== 1) return undefined
-    return contexts.find(({ found: { template, isSpokenOf = false } }) => {
-      if (template === undefined || template.isPast || isSpokenOf) return false
-      return this.#options.templates.wantsProof(template.id)
-    })?.found.template?.id
   }
 
   async #run(): Promise<void> {
@@ -143,29 +136,49 @@ export class Prover {
     return replica.requests === 0 && !signal.aborted
   }
 
-  #write({ call, body, template, replica }: Sample): PromptVariants | undefined {
+  #write({ call, body, template, order, replica }: Sample): PromptVariants | undefined {
     const { permit, ...input } = toDecisionInput(call)
     const { templates, createIndex } = this.#options
     const turn = templates.get(template)?.proof.figures.samples ?? 0
     if (!permit) return undefined
-    const variants = writeVariants(call.api, body, template, { ...input, permit }, { createIndex, turn })
+    const variants = writeVariants(call.api, body, template, { ...input, permit }, { createIndex, turn, order })
     if (!variants) return undefined
     const { settings, caller } = call
     const members = call.content.members
     const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
     const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
     if (cache_salt === undefined) return variants
-    const [received, rewritten, harmless] = [variants.received, variants.rewritten, variants.harmless].map(
+    const [sent, rewritten, harmless] = [variants.sent, variants.rewritten, variants.harmless].map(
       (own): Json => ({ ...own, cache_salt }),
     ) as [Json, Json, Json]
-    return { ...variants, received, rewritten, harmless }
+    return { ...variants, sent, rewritten, harmless }
   }
+}
+
+/** Finds a list whose answer is to be scored: nothing else of its prompt was changed, and no block left out. */
+function findSample({
+  splices,
+  isRewritten,
+  sent,
+  contexts,
+  deduplicated,
+}: Decision): Pick<Sample, 'template' | 'order'> | undefined {
+  if (sent.length !== 1 || deduplicated > 0 || (splices !== undefined && !isRewritten)) return undefined
+  const sample = contexts.find(({ found: { template, isSpokenOf = false } }) => {
+    return template?.isSample && !template.isPast && !isSpokenOf
+  })
+  const template = sample?.found.template?.id
+  if (template === undefined) return undefined
+  // where nothing is rewritten, orders are only what would be sent
+  if (!isRewritten) return { template, order: undefined }
+  const isAlone = contexts.every((own) => own === sample || own.order.every((from, place) => from === place))
+  return isAlone ? { template, order: sample!.order } : undefined
 }
 
 /** Scores the variants that were not scored before. */
 async function scoreVariants(
   { call: { api }, replica, headers, answer, promptTokens, scores }: Sample,
-  { received, rewritten, harmless, toSent }: PromptVariants,
+  { sent, rewritten, harmless, toRewritten }: PromptVariants,
   signal: AbortSignal,
 ): Promise<ProofSample | undefined> {
   const ask: AskScores = async ({ path, body }) => {
@@ -173,13 +186,13 @@ async function scoreVariants(
     if (answered?.status !== 200) return undefined
     return tryJson(answered.text)
   }
-  const score = (members: PromptVariants['received'], own: string): Promise<AnswerScores> => {
+  const score = (members: PromptVariants['sent'], own: string): Promise<AnswerScores> => {
     return replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
   }
-  scores.received ??= await score(received, answer)
-  scores.harmless ??= scores.received && (await score(harmless, answer))
-  scores.rewritten ??= scores.harmless && (await score(rewritten, toSent(answer)))
-  const { received: asReceived, harmless: asHarmless, rewritten: asRewritten } = scores
-  if (!asReceived || !asHarmless || !asRewritten) return undefined
-  return { received: asReceived, harmless: asHarmless, rewritten: asRewritten }
+  scores.sent ??= await score(sent, answer)
+  scores.harmless ??= scores.sent && (await score(harmless, answer))
+  scores.rewritten ??= scores.harmless && (await score(rewritten, toRewritten(answer)))
+  const { sent: asSent, harmless: asHarmless, rewritten: asRewritten } = scores
+  if (!asSent || !asHarmless || !asRewritten) return undefined
+  return { sent: asSent, harmless: asHarmless, rewritten: asRewritten }
 }

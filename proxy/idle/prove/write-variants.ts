@@ -18,27 +18,34 @@ import { reusePrompts } from '../../reuse/reuse-prompt.ts'
 
 /** A request's prompt in other words: members of its body. */
 export interface PromptVariants {
-  /** as it was received and sent */
-  readonly received: Json
+  /** as it was sent */
+  readonly sent: Json
   /** the list in another order, with all that is said of it */
   readonly rewritten: Json
   /** with one more line break behind the list */
   readonly harmless: Json
-  /** Returns an answer to the prompt as received in the numbering of the rewritten one. */
-  readonly toSent: (answer: string) => string
+  /** Returns an answer to the prompt as sent in the numbering of the rewritten one. */
+  readonly toRewritten: (answer: string) => string
+}
+
+interface VariantsWay {
+  readonly createIndex: CacheMirror['createIndex']
+  /** how manyth sample of its template it is */
+  readonly turn: number
+  readonly order?: readonly number[] | undefined
 }
 
 /**
- * Writes the variants of a body that tell whether the order of a template's list matters. In turn, the list is reversed,
- * which moves the first block as far as can be, and rotated by half, which moves those of the middle. Returns undefined
- * if the list is not found in it, or may not be moved.
+ * Writes the variants of a body that tell whether the order of a template's list matters; `order` is the one it was sent
+ * in, if that is not as received. In turn, the list is reversed, which moves the first block as far as can be, and rotated
+ * by half, which moves those of the middle. Returns undefined if the list is not found in it, or may not be moved.
  */
 export function writeVariants(
   api: PromptApi,
   body: Buffer,
   template: string,
   input: Omit<DecisionInput, 'received'> & { readonly permit: PermitLists },
-  { createIndex, turn }: { readonly createIndex: CacheMirror['createIndex']; readonly turn: number },
+  { createIndex, turn, order }: VariantsWay,
 ): PromptVariants | undefined {
   const received = readReceived(api, body, false)
   const { prompt } = received
@@ -48,18 +55,29 @@ export function writeVariants(
   const contexts = layout.prompts.flatMap(({ messages }) => messages.flatMap((message) => message.contexts))
   const list = contexts.find((context) => context.template?.id === template && !isLeftAlone(context))
   if (list === undefined) return undefined
-  const places = [...list.slots.keys()]
-  const half = places.length >> 1
-  const order = turn % 2 === 0 ? places.toReversed() : [...places.slice(half), ...places.slice(0, half)]
-  const mirror = { order: () => ({ order, searchPath: [] }), createIndex }
   const { tenant, options, wording } = input
-  const reused = reusePrompts(layout, { mirror, tenant, options: { ...options, dedup: false }, wording })
+  const inOrder = (order: readonly number[]) => {
+    const mirror = { order: () => ({ order, searchPath: [] }), createIndex }
+    const { splices, prompts } = reusePrompts(layout, {
+      mirror,
+      tenant,
+      options: { ...options, dedup: false },
+      wording,
+    })
+    return { splices, labels: prompts.flatMap(({ contexts: own }) => citationMapOf(layout.texts, own)) }
+  }
+  const places = order ?? [...list.slots.keys()]
+  if (places.length !== list.slots.length) return undefined
+  const half = places.length >> 1
+  const sent = inOrder(places)
+  const other = inOrder(turn % 2 === 0 ? places.toReversed() : [...places.slice(half), ...places.slice(0, half)])
   const write = (splices: readonly (readonly TextSplice[])[]): Json => writeMembers(prompt, layout, splices)
+  const toOther = toSentLabels(other.labels)
   return {
-    received: prompt.members,
-    rewritten: write(reused.splices),
-    harmless: write(withLineBreak(layout, list)),
-    toSent: toSentLabels(reused.prompts.flatMap(({ contexts: own }) => citationMapOf(layout.texts, own))),
+    sent: write(sent.splices),
+    rewritten: write(other.splices),
+    harmless: write(withLineBreak(layout, list, sent.splices)),
+    toRewritten: (answer) => toOther(mapCitations(new CitationLabels(sent.labels), answer)),
   }
 }
 
@@ -84,10 +102,15 @@ function onlyOf(template: string, permit: PermitLists): PermitLists {
     }))
 }
 
-function withLineBreak({ texts }: Layout, { slots, annotateAt }: PromptContext): TextSplice[][] {
+function withLineBreak(
+  { texts }: Layout,
+  { slots, annotateAt }: PromptContext,
+  splices: readonly (readonly TextSplice[])[],
+): (readonly TextSplice[])[] {
   const last = slots.at(-1)!
   const at = annotateAt ?? { text: last.text, offset: texts[last.text]!.length }
-  return texts.map((_, text) => (text === at.text ? [{ start: at.offset, end: at.offset, pieces: ['\n'] }] : []))
+  const added = { start: at.offset, end: at.offset, pieces: ['\n'] }
+  return splices.map((own, text) => (text === at.text ? [...own, added].sort((a, b) => a.start - b.start) : own))
 }
 
 function writeMembers(prompt: PromptBody, { texts }: Layout, splices: readonly (readonly TextSplice[])[]): Json {

@@ -27,4 +27,6 @@ export interface TemplateUse {
   readonly place: ListPlace
   /** the words of the request that ask about the list */
   readonly question: string
+  /** the answer to the request is to be scored */
+  readonly isSample: boolean
 }

@@ -13,6 +13,8 @@ type Render = (documents: readonly string[], question: string) => string
 const renders: Record<string, Render> = {
   elements: (documents, question) =>
     `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}</zeki>`).join('\n')}\n\nTrifer: ${question}`,
+  'documents of which some end with white space': (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}${' \n'.repeat(text.length % 3)}</zeki>`).join('\n')}\n\nTrifer: ${question}`,
   'numbers in brackets': (documents, question) =>
     `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}\n\nTrifer: ${question}`,
   'the question first': (documents, question) =>

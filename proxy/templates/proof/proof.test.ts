@@ -6,8 +6,8 @@ const same = (tokens: number, logprob = -0.05): number[] => Array.from({ length:
 
 /** A sample in which each token loses so much by the other order, and nothing by the harmless change. */
 function losing(...losses: number[]): ProofSample {
-  const received = same(losses.length)
-  return { received, rewritten: received.map((logprob, i) => logprob - losses[i]!), harmless: received }
+  const sent = same(losses.length)
+  return { sent, rewritten: sent.map((logprob, i) => logprob - losses[i]!), harmless: sent }
 }
 
 function proofOf(samples: readonly ProofSample[]): Proof {
@@ -23,13 +23,13 @@ const samples = fc
   .chain((length) =>
     fc.array(fc.array(logprobs, { minLength: length, maxLength: length }), { minLength: 3, maxLength: 3 }),
   )
-  .map(([received, rewritten, harmless]) => ({ received, rewritten, harmless }) as ProofSample)
+  .map(([sent, rewritten, harmless]) => ({ sent, rewritten, harmless }) as ProofSample)
 
 describe('Proof', () => {
   test('proves that an order means nothing if no answer becomes less likely', () => {
     const sample = losing(...Array(20).fill(0))
-    expect(repeat(sample, 7).verdict).toBe('undecided')
-    expect(repeat(sample, 8).verdict).toBe('proved')
+    expect(repeat(sample, 11).verdict).toBe('undecided')
+    expect(repeat(sample, 12).verdict).toBe('proved')
   })
 
   test('refutes it if the answers are those of the order, soon', () => {
@@ -55,10 +55,44 @@ describe('Proof', () => {
     expect(mixed.figures.worst.high).toBeGreaterThan(1)
   })
 
+  const free = losing(...Array(20).fill(0.02))
+  // the name of another document, and nothing else
+  const bound = losing(8, 0, 0)
+  const everyNth = (n: number, count: number): Proof => {
+    return proofOf(Array.from({ length: count }, (_, i) => (i % n === n - 1 ? bound : free)))
+  }
+
+  test.each([10, 25])('proves nothing, from however many samples, once one answer in %i was that of the order', (n) => {
+    const proof = new Proof()
+    const verdicts = Array.from({ length: 2_000 }, (_, i) => {
+      proof.add(i % n === n - 1 ? bound : free)
+      return proof.verdict
+    })
+    expect(verdicts.slice(n - 1)).not.toContain('proved')
+  })
+
+  test('refutes it in the end if more answers than may be are those of the order, however short', () => {
+    expect(everyNth(8, 200).verdict).toBe('refuted')
+    expect(everyNth(8, 200).figures.worst.low).toBeLessThan(1)
+  })
+
+  test('proves it in spite of an answer that would be another one by chance, from more samples', () => {
+    expect(everyNth(40, 60).verdict).toBe('undecided')
+    expect(proofOf([bound, ...Array(98).fill(free)]).verdict).toBe('undecided')
+    expect(proofOf([bound, ...Array(99).fill(free)]).verdict).toBe('proved')
+  })
+
+  test('what came long ago weighs less', () => {
+    const proof = repeat(free, 100_000)
+    expect(proof.verdict).toBe('proved')
+    for (let i = 0; i < 60; i++) proof.add(i % 3 === 0 ? bound : free)
+    expect(proof.verdict).not.toBe('proved')
+  })
+
   test('is not refuted by what the harmless change costs as well', () => {
     const sample = losing(...Array(20).fill(0.5))
     expect(repeat(sample, 10).verdict).toBe('refuted')
-    expect(repeat({ ...sample, harmless: sample.rewritten }, 10).verdict).toBe('proved')
+    expect(repeat({ ...sample, harmless: sample.rewritten }, 12).verdict).toBe('proved')
   })
 
   test('gives short answers little weight', () => {
@@ -70,10 +104,10 @@ describe('Proof', () => {
 
   test('ignores samples about different tokens, and what is no number', () => {
     const proof = new Proof()
-    expect(proof.add({ received: [], rewritten: [], harmless: [] })).toBe(false)
-    expect(proof.add({ received: [-1, -1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
-    expect(proof.add({ received: [-1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
-    expect(proof.add({ received: [Number.NaN], rewritten: [-1], harmless: [-1] })).toBe(false)
+    expect(proof.add({ sent: [], rewritten: [], harmless: [] })).toBe(false)
+    expect(proof.add({ sent: [-1, -1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
+    expect(proof.add({ sent: [-1], rewritten: [-1], harmless: [-1, -1] })).toBe(false)
+    expect(proof.add({ sent: [Number.NaN], rewritten: [-1], harmless: [-1] })).toBe(false)
     expect(proof.toRecord()).toEqual(new Proof().toRecord())
   })
 
@@ -103,21 +137,17 @@ describe('Proof', () => {
     )
   })
 
+  test('a record that does not tell how many answers were those of the order tells nothing', () => {
+    const { dependent: _, ...before } = repeat(free, 100).toRecord()
+    expect(Proof.fromRecord(before)!.figures.samples).toBe(0)
+  })
+
   test('a record that is none is refused', () => {
     const record = repeat(losing(0.1, 0.2), 9).toRecord()
     expect(Proof.fromRecord(record)).toBeDefined()
     const [weights, squares] = record.loss
     for (const broken of [
-      ...[
-        undefined,
-        null,
-        [],
-        'x',
-        {},
-        { ...record, samples: -1 },
-        { ...record, samples: 1.5 },
-        { ...record, tokens: 3 },
-      ],
+      ...[undefined, null, [], 'x', { ...record, samples: -1 }, { ...record, samples: 1.5 }, { ...record, tokens: 3 }],
       ...[
         { ...record, samples: 0 },
         { ...record, loss: [1, 1, 0] },
@@ -130,6 +160,8 @@ describe('Proof', () => {
       ...[
         { ...record, worst: [1e9, squares, 0, 0] },
         { ...record, worst: [0, 0, 0, 0] },
+        { ...record, dependent: 10 },
+        { ...record, dependent: -1 },
       ],
     ])
       expect(Proof.fromRecord(broken), JSON.stringify(broken)).toBeUndefined()

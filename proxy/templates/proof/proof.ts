@@ -1,8 +1,9 @@
 import { isCount, isObject } from '#engine-adapters/json-object.ts'
 
-/** Log probabilities of the tokens of one answer, given to the prompt as received, under three prompts. */
+/** Log probabilities of the tokens of one answer under three prompts. */
 export interface ProofSample {
-  readonly received: readonly number[]
+  /** the one that was answered */
+  readonly sent: readonly number[]
   /** the list in another order */
   readonly rewritten: readonly number[]
   /** a change that means nothing, of the same prompt */
@@ -31,15 +32,21 @@ interface ProofFigures<Losses = MeanInterval> {
   readonly loss: Losses
   /** how much less likely the token became that lost most */
   readonly worst: Losses
+  /** answers that are those of the order, since a token lost as much as where another document is named */
+  readonly dependent: number
 }
 
 /** What is kept of all samples, as JSON. */
 type ProofRecord = ProofFigures<WeightedSums>
 
 /** From so many samples, and tokens of their answers, on. */
-const least = { proved: { samples: 8, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
-/** Measured: lab/benchmarks-history.md, "What a proof by likelihood can see". */
-const most = { loss: 0.15, worst: 1 }
+const least = { proved: { samples: 12, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
+/** Losses were measured: lab/benchmarks-history.md, "What a proof by likelihood can see". Of dependent answers: a share. */
+const most = { loss: 0.15, worst: 1, dependent: 0.04 }
+/** An answer depends on the order if a token becomes 20 times less likely, beyond what the harmless change costs. */
+const dependentLoss = Math.log(20)
+/** Sums of so many samples are halved, so that what came long ago weighs less. */
+const mostSamples = 256
 /** A token can lose no more: one improbable word would outweigh all samples. */
 const largestLoss = 8
 /** An answer of fewer tokens weighs less. */
@@ -50,31 +57,39 @@ const fullWeightTokens = 32
  * must come from different requests.
  */
 export class Proof {
-  #record: ProofRecord = { samples: 0, tokens: 0, loss: noSums, worst: noSums }
+  #record: ProofRecord = { samples: 0, tokens: 0, loss: noSums, worst: noSums, dependent: 0 }
 
   /** Adds a sample; returns false, without effect, if its lists are not about the same tokens. */
-  add({ received, rewritten, harmless }: ProofSample): boolean {
-    const count = received.length
+  add({ sent, rewritten, harmless }: ProofSample): boolean {
+    const count = sent.length
     if (count === 0 || rewritten.length !== count || harmless.length !== count) return false
-    const moved = lossesOf(received, rewritten)
-    const still = lossesOf(received, harmless)
+    const moved = lossesOf(sent, rewritten)
+    const still = lossesOf(sent, harmless)
     if (![...moved, ...still].every(Number.isFinite)) return false
     const weight = Math.min(count, fullWeightTokens) / fullWeightTokens
-    const { samples, tokens, loss, worst } = this.#record
+    const largest = Math.max(0, ...moved) - Math.max(0, ...still)
+    const { samples, tokens, loss, worst, dependent } = this.#record
     this.#record = {
       samples: samples + 1,
       tokens: tokens + count,
       loss: withValue(loss, meanOf(moved) - Math.max(0, meanOf(still)), weight),
-      worst: withValue(worst, Math.max(0, ...moved) - Math.max(0, ...still), weight),
+      worst: withValue(worst, largest, weight),
+      // the first words of a short answer tell as much as those of a long one
+      dependent: dependent + (largest >= dependentLoss ? 1 : 0),
     }
+    if (this.#record.samples >= mostSamples) this.#record = halved(this.#record)
     return true
   }
 
   get verdict(): ProofVerdict {
-    const { samples, tokens, loss, worst } = this.figures
+    const { samples, tokens, loss, worst, dependent } = this.figures
     const has = (enough: typeof least.proved): boolean => samples >= enough.samples && tokens >= enough.tokens
-    if (has(least.proved) && loss.high <= most.loss && worst.high <= most.worst) return 'proved'
-    return has(least.refuted) && (loss.low > most.loss || worst.low > most.worst) ? 'refuted' : 'undecided'
+    // the interval is about that of a Poisson distribution
+    const allowed = most.dependent * samples
+    const isSeldom = dependent === 0 || dependent + 1 + 2 * Math.sqrt(dependent) <= allowed
+    if (has(least.proved) && loss.high <= most.loss && worst.high <= most.worst && isSeldom) return 'proved'
+    const isBound = dependent - 2 * Math.sqrt(dependent) > allowed
+    return has(least.refuted) && (loss.low > most.loss || worst.low > most.worst || isBound) ? 'refuted' : 'undecided'
   }
 
   get figures(): ProofFigures {
@@ -90,17 +105,29 @@ export class Proof {
   /** Reads a record that may come from anywhere; undefined if it cannot be one. */
   static fromRecord(record: unknown): Proof | undefined {
     if (!isObject(record)) return undefined
-    const { samples, tokens, loss, worst } = record
+    const { samples, tokens, loss, worst, dependent } = record
+    // a version that did not count them would prove too much
+    if (dependent === undefined) return new Proof()
     if (!isCount(samples) || !isCount(tokens) || tokens < samples) return undefined
+    if (!isCount(dependent) || dependent > samples) return undefined
     if (!areSums(loss, samples) || !areSums(worst, samples)) return undefined
     const proof = new Proof()
-    proof.#record = { samples, tokens, loss, worst }
+    proof.#record = { samples, tokens, loss, worst, dependent }
     return proof
   }
 }
 
-function lossesOf(received: readonly number[], other: readonly number[]): number[] {
-  return received.map((logprob, i) => Math.max(-largestLoss, Math.min(largestLoss, logprob - other[i]!)))
+/** Half of all that was counted; one stays one. */
+function halved({ samples, tokens, loss, worst, dependent }: ProofRecord): ProofRecord {
+  const half = ([weights, squares, values, squaredValues]: WeightedSums): WeightedSums => {
+    return [weights / 2, squares / 2, values / 2, squaredValues / 2]
+  }
+  const counts = { samples: samples >> 1, tokens: tokens >> 1, dependent: (dependent + 1) >> 1 }
+  return { ...counts, loss: half(loss), worst: half(worst) }
+}
+
+function lossesOf(sent: readonly number[], other: readonly number[]): number[] {
+  return sent.map((logprob, i) => Math.max(-largestLoss, Math.min(largestLoss, logprob - other[i]!)))
 }
 
 function meanOf(values: readonly number[]): number {

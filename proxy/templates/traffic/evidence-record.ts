@@ -32,7 +32,9 @@ export function packRecord({ requests, judged, isSet }: Judged, order: OrderEvid
 /** Fills what is new with a record; undefined if it is none, and then what was to be filled is not to be used. */
 export function unpackRecord(value: unknown, order: OrderEvidence, relevance: Relevance): Judged | undefined {
   if (!isObject(value) || value.version !== version || typeof value.isSet !== 'boolean') return undefined
-  const { isSet, numbers, columns } = value
+  const { isSet, columns } = value
+  // what was not counted then is 0
+  const numbers: unknown = isObject(value.numbers) && { ...noNumbers, ...value.numbers }
   if (!areNumbers(numbers) || !isObject(columns)) return undefined
   if (!columnsOf(order, relevance).every(([name, bytes]) => unpack(columns[name], bytes))) return undefined
   const { inDocuments, inQuestions, member, rank } = relevance

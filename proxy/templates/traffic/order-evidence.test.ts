@@ -36,6 +36,13 @@ test('compares with the list that has most in common, not with the last one', ()
   expect(countsOf([row, [1, 8, 7, 3, 90, 91]], keys)).toMatchObject({ nearMoved: 1 })
 })
 
+test('lists that stand like the last one with three of their documents are counted in a row', () => {
+  const alike = countsOf([row], [1, 3, 5, 90, 91])
+  expect(alike).toMatchObject({ alike: 1 })
+  expect(countsOf([row], [5, 3, 1, 90, 91])).not.toHaveProperty('alike')
+  expect(countsOf([row, [8, 7, 6, 92]], [1, 3, 6, 7, 8])).not.toHaveProperty('alike')
+})
+
 test('a question that came with some of these documents in another order is asked again', () => {
   expect(countsOf([row], [8, 90, 1], 100)).toEqual({ askedAgain: 1 })
   expect(countsOf([row], [1, 90, 8], 100)).toEqual({ again: 1 })

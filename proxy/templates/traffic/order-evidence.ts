@@ -12,6 +12,8 @@ const fewestCommon = 4
 const mostPairs = 4_096
 /** What was seen often enough is no longer counted. */
 const enough = 64
+/** So many documents of a list tell whether it stands like an earlier one; lists that do are counted up to so many. */
+const [fewestAlike, mostAlike] = [3, 24]
 /** Lists like an earlier one are halved when there are so many. */
 const mostNear = 128
 
@@ -41,6 +43,8 @@ export const noCounts = {
   /** Lists much like an earlier one, of which a few documents had moved, and those in another order. */
   nearMoved: 0,
   nearMixed: 0,
+  /** Lists in a row that stand like the last one with three of their documents; halved by one that does not. */
+  alike: 0,
   /** Documents seen again, and those of them that were absent from the list before. */
   seenAgain: 0,
   returned: 0,
@@ -149,6 +153,9 @@ export class OrderEvidence {
     const { counts } = this
     const { equal, flipped } = meetPairs(keys.length, earlier)
     counts.equal += equal
+    const last = earlier.find(({ cells }) => cells.length >= fewestAlike)
+    const isAlike = last?.places.every((place, i, { [i - 1]: before = -1 }) => place > before)
+    if (isAlike !== undefined) counts.alike = isAlike ? Math.min(mostAlike, counts.alike + 1) : counts.alike >> 1
     if (likeness && likeness.common >= Math.max(5, keys.length / 2)) this.#learnLikeness(likeness.kind)
     // a change of state explains these
     if (likeness?.kind === 'moved' || flipped.length === 0) return

@@ -36,6 +36,8 @@ export interface TrafficFigures {
   /** Lists much like an earlier one: with a few documents moved, and in another order. */
   readonly movedLists: number
   readonly mixedLists: number
+  /** Lists in a row, about, that stand like an earlier one. */
+  readonly alikeLists: number
   readonly shareOfReturns: number
   readonly shareOfStuck: number
   /** How many times likelier the lists fit their questions than not, 10,000 at most; also their first documents more. */
@@ -66,6 +68,8 @@ const setNeeds = {
 const evidence = { needed: 1_000, kept: 10 } as const
 /** Below this share of flips a set is taken back. */
 const shareKept = 0.05
+/** So many lists in a row that stand like earlier ones have an order of their own; fewer, after which a set is known again. */
+const alike = { most: 8, again: 4 } as const
 const sequenceNeeds = { equal: 30, share: 0.02 } as const
 const tornNeeds = { followed: 16, stuck: 0.25 } as const
 
@@ -104,7 +108,7 @@ export class TrafficEvidence {
 
   /** Whether they may soon be known to be sets: their order changes as in sets, and fits questions better than not. */
   get isPromising(): boolean {
-    return this.#isOrderOfSet && this.#wealth >= evidence.kept
+    return !this.#hasState() && this.#order.shareOfFlips >= setNeeds.share && this.#wealth > 1
   }
 
   get figures(): TrafficFigures {
@@ -123,6 +127,7 @@ export class TrafficEvidence {
       movers: counts.movers,
       movedLists: counts.nearMoved,
       mixedLists: counts.nearMixed,
+      alikeLists: counts.alike,
       shareOfReturns: counts.returned / Math.max(1, counts.seenAgain),
       shareOfStuck: this.#shareOfStuck,
       memberEvidence: this.#relevance.member.wealth,
@@ -150,7 +155,7 @@ export class TrafficEvidence {
     if (counts.lists < sampled.after) return false
     if (!this.#whole.isSet) return this.#whole.judged >= enoughJudged
     const isSure = shareOfFlips >= 2 * setNeeds.share && this.#shareOfStuck <= setNeeds.stuck
-    return isSure && counts.nearMoved < counts.nearMixed + 4 && !this.#relevance.isFalling
+    return isSure && counts.alike < alike.again && counts.nearMoved < counts.nearMixed + 4 && !this.#relevance.isFalling
   }
 
   /** Texts are read until the words have told what they can, then now and then, and again when they say otherwise. */
@@ -164,7 +169,7 @@ export class TrafficEvidence {
   #makesSet(): boolean {
     const { followed, stuck } = this.#order.counts
     const areApart = followed >= setNeeds.followed && (stuck + 2) / (followed + 4) <= setNeeds.stuck
-    return this.#isOrderOfSet && areApart && this.#wealth >= evidence.needed
+    return this.#isOrderOfSet && this.#order.counts.alike < alike.again && areApart && this.#wealth >= evidence.needed
   }
 
   #keepsSet(): boolean {
@@ -190,12 +195,16 @@ export class TrafficEvidence {
   }
 
   /**
-   * Whether orders follow from those before, as in lists of what was used last, or from nothing, as where each question
-   * comes with its documents in several orders.
+   * Whether orders follow from those before, as in lists of what was used last or in one fixed order, or from nothing,
+   * as where each question comes with its documents in several orders.
    */
   #hasState(): boolean {
-    const { nearMoved, nearMixed, askedAgain, lists } = this.#order.counts
-    return (nearMoved >= 4 && nearMixed < nearMoved / 4) || (askedAgain >= 4 && askedAgain > lists / 4)
+    const { nearMoved, nearMixed, askedAgain, lists, alike: inRow } = this.#order.counts
+    return (
+      inRow >= alike.most ||
+      (nearMoved >= 4 && nearMixed < nearMoved / 4) ||
+      (askedAgain >= 4 && askedAgain > lists / 4)
+    )
   }
 
   /** Whether blocks stay together too often to be documents of their own. */
