@@ -13,7 +13,7 @@ import { RequestFollower } from '../replicas/events/request-follower.ts'
 import { AnswerName } from '../replicas/mirror/answer-name.ts'
 import { askedText, type Decision } from '../reuse/decision.ts'
 import { unknownMessages } from '../templates/learner/learnt-templates.ts'
-import { noteLists, noteMoved } from '../templates/note-lists.ts'
+import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver, type Sending } from './answer-observer.ts'
 import type { ChosenBorders } from './borders/border-positions.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -46,13 +46,7 @@ export async function sendCall(own: Omit<Sending, 'ids' | 'trip'>): Promise<Forw
   // before the request itself counts as demand
   const chosen = pipeline.borders.choose(replica, decision)
   try {
-    trip.follow({
-      ended: (wasRun) => {
-        cache.ended(ids)
-        // where nothing is rewritten, their orders are only what would be sent
-        if (wasRun && decision.isRewritten) noteMoved(pipeline.templates, decision.contexts)
-      },
-    })
+    trip.follow({ ended: () => cache.ended(ids) })
     takeBack = commit(sending, readsCache)
     const follower = followAll(sending, chosen)
     const observer = new AnswerObserver(sending, () =>
@@ -190,7 +184,7 @@ function commit({ pipeline, call, routed, request, ids, trip }: Sending, readsCa
 function templateLearner(
   { templates, learnt, telemetry, log }: Pipeline,
   { caller: { tenant }, api, content, settings }: Call,
-  { contexts, worlds }: Decision,
+  { contexts, isRewritten, worlds }: Decision,
   request: RequestId,
 ): TripFollower {
   const model = modelNameOf(content)
@@ -198,7 +192,8 @@ function templateLearner(
   let held = [worlds?.texts, content.received.prompt?.set] as const
   const learn = ([texts, set]: typeof held): void => {
     try {
-      noteLists(templates, tenant, contexts, texts)
+      // where nothing is rewritten, their orders are only what would be sent
+      noteLists(templates, tenant, isRewritten ? contexts : contexts.map((own) => ({ ...own, order: [] })), texts)
       if (texts && set && settings.learn) {
         const found = contexts.map((context) => context.found)
         learnt.offer({ tenant, api, model }, unknownMessages(set, texts, found))

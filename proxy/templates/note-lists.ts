@@ -18,11 +18,11 @@ interface SentList {
 export function noteLists(
   book: TemplateBook,
   tenant: string,
-  lists: readonly Omit<SentList, 'order'>[],
+  lists: readonly SentList[],
   texts: readonly string[] | undefined,
 ): void {
   const followed = new Set<string>()
-  for (const { found, scope } of lists) {
+  for (const { found, order, scope } of lists) {
     const { template, slots, blocks, certain } = found
     if (template?.isFollowed) followed.add(template.id)
     if (template === undefined || template.isPast || texts === undefined) continue
@@ -33,17 +33,10 @@ export function noteLists(
       ...toSighting(found, texts, template.question),
       foundBy: certain?.by ?? 'rules',
       learntKey: certain?.learntKey,
+      moved: order.filter((from, place) => from !== place).length,
     })
   }
   for (const id of followed) book.noteFollowed(id)
-}
-
-/** Counts the blocks that a request has moved once an engine ran it. */
-export function noteMoved(book: TemplateBook, lists: readonly Omit<SentList, 'scope'>[]): void {
-  for (const { found, order } of lists) {
-    const template = found.template && !found.template.isPast ? book.get(found.template.id) : undefined
-    if (template) template.moved += order.filter((from, place) => from !== place).length
-  }
 }
 
 /** Returns what a list that was found in these texts shows of its template. */

@@ -25,7 +25,7 @@ function listOf(...texts: string[]): SeenList {
   return {
     front: digestOf('in front'),
     ...{ blocks, contents: blocks, sizes: texts.map(({ length }) => length), text: (i) => texts[i]! },
-    ...{ question: 'why?', foundBy: 'rules' },
+    ...{ question: 'why?', foundBy: 'rules', moved: 0 },
   }
 }
 

@@ -15,12 +15,13 @@ export type Said = 'on' | 'off'
  */
 export type TemplateState = 'learning' | 'sequence' | 'torn' | 'ready' | 'refuted' | 'proved' | Said
 
-/** One list of a request, as it was received. */
+/** One list of a request, as it was received and sent. */
 export interface SeenList extends Sighting, GainedList {
   /** who found its borders */
   readonly foundBy: string
   /** key of the learnt template that found them */
   readonly learntKey?: string | undefined
+  readonly moved: number
 }
 
 /** A list's places are numbers in later turns, too, once so many conversations of a template have gone on. */
@@ -53,7 +54,6 @@ export class Template {
   /** of these, requests that came before its borders were known: whether their conversations went on is not */
   seenAhead = 0
   blocks = 0
-  /** of these, blocks that engines got in another place */
   moved = 0
   /** requests whose history holds a list of the template */
   followed = 0
@@ -71,6 +71,7 @@ export class Template {
   note(list: SeenList, place: ListPlace, { now, keepsWords }: { now: number; keepsWords: boolean }): void {
     this.requests += 1
     this.blocks += list.blocks.length
+    this.moved += list.moved
     this.foundBy = list.foundBy
     this.learntKey = list.learntKey
     this.lastSeen = now
