@@ -15,6 +15,20 @@ def budget_pages(full: np.ndarray, ratio: np.ndarray, sinks: int, recent: int) -
     return np.minimum(full, np.maximum(sinks + recent, np.rint(ratio * full).astype(np.int64)))
 
 
+def pages_between(
+    slots: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Lists pages [begin, end) of each request (int64 [S]) one by one: the request's row, its slot, the page's number.
+
+    slots  int64 [S]
+    """
+    counts = np.maximum(end - begin, 0)
+    row = np.repeat(np.arange(len(slots)), counts)
+    # 0, 1, 2, … within each request
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return row, slots[row], begin[row] + within
+
+
 def always_listed(full: torch.Tensor, width: int, sinks: int, recent: int) -> torch.Tensor:
     """Returns the bias to add to the scores of a request's pages: float32 [S, width].
 

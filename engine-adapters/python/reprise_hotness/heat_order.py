@@ -24,12 +24,13 @@ class HeatOrder:
         """by name: the number of its valid entry in the heap; later entries have higher numbers"""
         self._count = 0
         self._heap: list[tuple[float, int, Any]] = []
+        self._kept = 0
+        """entries that were left when it was cleared of what is gone"""
 
     def put(self, one: Any) -> None:
         """Adds it, or updates its key."""
-        if len(self._heap) > 2 * len(self._entries) + 1024:
-            self._heap = [entry for entry in self._heap if self._is_valid(entry)]
-            heapq.heapify(self._heap)
+        if len(self._heap) > 2 * self._kept + 1024:
+            self.rekey()
         heapq.heappush(self._heap, self._entry_of(one))
 
     def pop(self) -> Any | None:
@@ -65,6 +66,7 @@ class HeatOrder:
         order = sorted(those, key=lambda one: (known.get(self._name_of(one), 0), self._name_of(one)))
         self._heap = [self._entry_of(one) for one in order]
         heapq.heapify(self._heap)
+        self._kept = len(self._heap)
 
     def _entry_of(self, one: Any) -> tuple[float, int, Any]:
         self._count += 1

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile, ReuseReport
-from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
+from reprise_reuse.disk.segment_file import MOST_BYTES, SegmentFiles, State, size_of, why_unused
 from reprise_reuse.stores.folder_store import PARTIAL, warn_of_others, write_private
 
 _SUFFIX = ".safetensors"
@@ -26,7 +26,6 @@ _LONGEST_WRITE = 600
 """seconds after which no process can still be writing a file"""
 _LONGEST_CLOSE = 30
 _LONGEST_WITHOUT_READ = 30
-_MOST_WAITING = 256
 _MOST_NAMED = 5
 
 
@@ -48,8 +47,8 @@ class DiskTier:
         self._make_folder()
         self._clear_away_partials()
         self._waiting: queue.SimpleQueue[tuple[str, Callable[[], None]] | None] = queue.SimpleQueue()
-        self._queued = 0
-        """segments that wait to be written, or are being written"""
+        self._waiting_bytes = 0
+        """of rows that wait to be written, or are being written"""
         self._news = ReuseReport()
         self.unused_bytes = 0
         """the size of the files that `restore` left alone: they take room from this engine's"""
@@ -100,13 +99,13 @@ class DiskTier:
     def write(self, file: DiskFile, state: State) -> None:
         """Queues a segment for writing. Never blocks."""
         with self._lock:
-            self._queued += 1
+            self._waiting_bytes += size_of(state)
         self._waiting.put(("written to", partial(self._write, self._files, file, state)))
 
     def has_room(self, file: DiskFile) -> bool:
-        """Whether a segment can be queued; if too many are queued already, it is counted as not written."""
+        """Whether a segment can be queued; if too much is queued already, it is counted as not written."""
         with self._lock:
-            is_full = self._queued >= _MOST_WAITING
+            is_full = self._waiting_bytes >= MOST_BYTES
             self._news.unwritten += is_full
         return not is_full
 
@@ -216,7 +215,7 @@ class DiskTier:
                 self._news.written[file.name] += 1
         finally:
             with self._lock:
-                self._queued -= 1
+                self._waiting_bytes -= size_of(state)
 
     def _read(self, files: SegmentFiles, file: DiskFile) -> State | None:
         path = self._path(file.name)

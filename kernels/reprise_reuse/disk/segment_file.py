@@ -17,6 +17,8 @@ from reprise_reuse.stores.store import Value
 
 State = dict[str, torch.Tensor]
 """as returned by `HostStore.state`"""
+MOST_BYTES = 512 << 20
+"""of copies of rows that wait to be written, beyond which a tier lets no segment join them"""
 _FORMAT = 5
 _WIDTH = 4096
 _DTYPES = {
@@ -27,6 +29,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     # torch says once that bytes cannot be written to; nobody does
     torch.frombuffer(b" ", dtype=torch.uint8)
+
+
+def size_of(state: State) -> int:
+    """Returns how many bytes of memory rows take."""
+    return sum(tensor.nbytes for tensor in state.values())
 
 
 class RefusedError(Exception):

@@ -41,6 +41,8 @@ class Asked:
     """tokens found at other positions and computed again"""
     is_counted: bool = False
     is_stored: bool = False
+    is_outdated: bool = False
+    """its rows may be those of other weights than the ones now loaded: none are stored"""
     found: tuple[tuple[int, int, int | None], list[Found]] | None = None
     """the catalogue's version at the last lookup, and which of its tokens were looked up; the result"""
     fetching: list[Segment] = field(default_factory=list)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile, Lookup, RemoteFile, ReuseReport
-from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
+from reprise_reuse.disk.segment_file import MOST_BYTES, SegmentFiles, State, size_of, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
 from reprise_reuse.segments import Grams
@@ -26,8 +26,6 @@ _PUBLISHED = 4
 """anchors by which a segment is found"""
 _RETRIED_SECONDS = 1.0
 """after which a store is tried again that could not be reached at the start"""
-_MOST_BYTES = 512 << 20
-"""of copies of rows that wait to be written, beyond which no segment joins them"""
 _MOST_NOTED = 100_000
 """keys, beyond which all are forgotten: then some are asked for again"""
 _ABSENT_SECONDS = 60
@@ -79,12 +77,12 @@ class RemoteTier:
     def write(self, file: RemoteFile, state: State) -> None:
         """Queues a segment for writing."""
         with self._lock:
-            self._waiting_bytes += _size_of(state)
+            self._waiting_bytes += size_of(state)
         self._waiting.put((self._files, file, state))
 
     def has_room(self, file: RemoteFile) -> bool:
         """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
-        if self._waiting_bytes < _MOST_BYTES and not self._writing.is_open:
+        if self._waiting_bytes < MOST_BYTES and not self._writing.is_open:
             return True
         self._note_unwritten(file)
         return False
@@ -170,7 +168,7 @@ class RemoteTier:
                 self._writing.failed(error, begun)
                 self._note_unwritten(file)
             with self._lock:
-                self._waiting_bytes -= _size_of(state)
+                self._waiting_bytes -= size_of(state)
 
     def _connect(self) -> None:
         """Asks the store for values that there are not until it answers: before that, no request waits for it."""
@@ -245,10 +243,6 @@ class RemoteTier:
     def _count(self, kind: str, count: float = 1, what: str = "remote") -> None:
         with self._lock:
             self._figures[what, kind] += count
-
-
-def _size_of(state: State) -> int:
-    return sum(tensor.nbytes for tensor in state.values())
 
 
 def _rows_key(files: SegmentFiles, file: RemoteFile) -> str:

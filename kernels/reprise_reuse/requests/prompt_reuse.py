@@ -140,7 +140,7 @@ class PromptReuse:
 
         begin, computed_from  see `Computed`
         """
-        if asked.stock_because not in (None, "off"):
+        if asked.is_outdated or asked.stock_because not in (None, "off"):
             return None
         # with ratio 1, everything that is not exact was computed again
         exact, wish = None if asked.ratio == 1 else asked.exact_tokens, asked.wish

@@ -81,6 +81,20 @@ def test_a_fault_in_counting_is_said_once_and_not_the_engines(build, monkeypatch
     assert [one.getMessage().split(":")[0] for one in caplog.records if one.exc_info] == ["reprise"]
 
 
+@pytest.mark.parametrize("name", ["_prefixes", "_use"])
+def test_after_a_fault_in_counting_what_was_hot_goes_by_its_last_use(build, monkeypatch, name):
+    served = build(pool_tokens=64)
+    for question in range(20):
+        served.serve(f"hot-{question}", prompt(1, question % 2))
+    monkeypatch.setattr(HotRadixCache, name, lambda *arguments: 1 / 0)
+    for question in range(2, 12):
+        served.serve(f"r-{question}", prompt(question, question))
+        served.serve(f"again-{question}", prompt(2, 2))
+    assert served.cached_length(prompt(1, 0)) == 0
+    assert served.cached_length(prompt(2, 2)) == 20
+    served.cache.sanity_check()
+
+
 @pytest.mark.parametrize("group", ["tp_group", "attn_cp_group", "pp_group"])
 def test_of_several_ranks_none_goes_on_with_a_count_of_its_own(build, monkeypatch, group):
     served = build(pool_tokens=64)

@@ -1,10 +1,17 @@
 """The plugin loads in a vLLM that has only one of the two model runners, and without what only reuse needs."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
+
+import pytest
+
+from reprise_settings import NotSupportedError
+from reprise_vllm.engine import model_parts
 
 _LOAD_CONNECTOR = 'import reprise_vllm.connector; print("loaded")'
 _LOAD_PAGES = """
@@ -56,3 +63,22 @@ def test_neither_a_runner_nor_the_kernels_are_missed():
     assert [line for line in ended.stdout.splitlines() if line.startswith(("kinds", "loaded"))] == [
         "kinds of processors: 1", "kinds of processors: 1", "loaded",
     ]  # fmt: skip
+
+
+class RunnerDouble:
+    """What is like a runner for those who remember it: it makes its caches, and has a model."""
+
+    def initialize_kv_cache(self) -> None:
+        pass
+
+
+def test_a_runner_that_has_ended_takes_its_model_along(monkeypatch):
+    monkeypatch.setattr(model_parts, "_runner", model_parts._runner)
+    runner = RunnerDouble()
+    model_parts._remembering(RunnerDouble.initialize_kv_cache)(runner)
+    ended = weakref.ref(runner)
+    del runner
+    gc.collect()
+    assert ended() is None
+    with pytest.raises(NotSupportedError, match="the model was not found"):
+        model_parts.model_parts(None, [])

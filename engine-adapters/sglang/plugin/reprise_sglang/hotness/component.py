@@ -20,6 +20,7 @@ class HotFullComponent(FullComponent):
         self._heats: dict[int, Heat] = {}
         """by node id"""
         self._popped: list[Any] = []
+        self._has_ended = False
         # orders the host's leaves; SGLang calls it when it evicts there
         self.session_ref_eviction_strategy = self._host_key
 
@@ -28,12 +29,20 @@ class HotFullComponent(FullComponent):
         self.tracker = tracker
         self.host = HeatOrder(lambda node: -self.hotness_of(node), self._is_on_host_alone) if promotes else None
 
+    def end(self) -> None:
+        """What is asked for is not counted any more: nodes go by when they were used last."""
+        self._has_ended = True
+        self._heats.clear()
+        self.leaves.rekey()
+
     def heat_of(self, node: Any) -> Heat:
         """Returns a node's heat; zero heat if no request has used it yet."""
         return self._heats.get(node.id) or Heat()
 
     def priority_of(self, node: Any) -> float:
         """The node with the lowest priority is evicted first."""
+        if self._has_ended:
+            return node.last_access_time
         return self.tracker.priority(self.heat_of(node), len(node.key))
 
     def hotness_of(self, node: Any) -> float:

@@ -98,7 +98,8 @@ class HotRadixCache(ReportingRadixCache):
                 if any(group is not None and get_world_size(group) > 1 for group in self._rank_groups):
                     raise
                 self._has_ended = True
-                logger.exception("reprise: what is asked for is not counted any more; nodes go by what is known")
+                logger.exception("reprise: what is asked for is not counted any more; nodes go by their last use")
+                self.hot_component.end()
         return None
 
     def _use(self, req: Any) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from reprise_pages.choice import always_listed, best_pages, budget_pages
+from reprise_pages.choice import always_listed, best_pages, budget_pages, pages_between
 from reprise_pages.selectors import make_selector
 from reprise_sglang.pages.settings import PageSettings
 
@@ -155,7 +155,7 @@ class PageSelection:
         return PageStep(
             batch=len(names), rows=at, slots=self._to_device(slots),
             tokens=req_to_token[pool_rows[at], : int(mine.max())],
-            fresh=tuple(map(self._to_device, _pages(slots, begin, full))),
+            fresh=tuple(map(self._to_device, pages_between(slots, begin, full))),
             due=self._to_device(np.flatnonzero(due)), most=int(budget[due].max(initial=0)),
             always=always_listed(ends, int(full[due].max(initial=0)), settings.sinks, settings.recent), full=ends,
             listed=self._to_device(listed)[:, None], since=self._to_device(since)[:, None],
@@ -222,11 +222,3 @@ class PageSelection:
 
     def _to_device(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).to(self._device, non_blocking=True)
-
-
-def _pages(slots: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lists pages begin to end of each request one by one: row of the request, its slot, page number."""
-    counts = np.maximum(end - begin, 0)
-    row = np.repeat(np.arange(len(slots)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return row, slots[row], begin[row] + within

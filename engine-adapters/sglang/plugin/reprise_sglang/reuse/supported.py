@@ -80,6 +80,8 @@ def check_runner(runner: Any) -> None:
             get_exec().deterministic.enable_deterministic_inference
         ),
         "scoring of several items at once": get_exec().features.enable_mis,
+        # SGLang keeps them by slot, as its own forwards compute them
+        "telling the routed experts of prompts": get_exec().features.enable_return_routed_experts,
         "models without answers": not config.is_generation,
         "encoders": config.is_encoder_decoder,
         "a model of diffusion": getattr(runner, "dllm_config", None) is not None,

@@ -44,6 +44,7 @@ def pool_of(kind: type) -> object:
         ("parallel", "attn_cp_size", 2, "context parallelism"),
         ("disagg", "disaggregation_mode", "prefill", "disaggregation"),
         ("schedule", "enable_mixed_chunk", True, "enable-mixed-chunk"),
+        ("exec", "features", Otherwise(None, enable_return_routed_experts=True, enable_mis=False), "routed experts"),
         ("runner", "lora_manager", object(), "LoRA"),
         ("runner", "is_draft_worker", True, "speculative decoding"),
         ("runner", "token_to_kv_pool", Otherwise(None, dtype=torch.int8, store_dtype=torch.int8), "a cache of kind"),

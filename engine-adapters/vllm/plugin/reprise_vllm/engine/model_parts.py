@@ -6,6 +6,7 @@ from functools import wraps
 from importlib import import_module
 from os.path import commonpath
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import torch
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 # each calls its own `initialize_kv_cache` before it registers its caches with the connector
 _RUNNERS = ("vllm.v1.worker.gpu_model_runner", "vllm.v1.worker.gpu.model_runner")
-_runner: Any = None
+_runner: ref[Any] | None = None
+"""this process's last one, as long as it lives: a model that has ended gives its memory back"""
 
 IMAGES_LEFT = "deepstack_input_embeds"
 IMAGES_LEFT_COUNT = "deepstack_input_embeds_num_tokens"
@@ -40,7 +42,7 @@ def _remembering(initialize: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(initialize)
     def initialize_kv_cache(self: Any, *arguments: Any, **named: Any) -> Any:
         global _runner
-        _runner = self
+        _runner = ref(self)
         return initialize(self, *arguments, **named)
 
     initialize_kv_cache.is_reprises = True
@@ -69,9 +71,10 @@ class ModelParts:
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     """Returns the parts of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    if _runner is None:
+    runner = None if _runner is None else _runner()
+    if runner is None:
         raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
-    model = _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
+    model = runner.get_model() if hasattr(runner, "get_model") else runner.model
     context = config.compilation_config.static_forward_context
     layers = {name: context[name] for name in sorted(names, key=list(context).index)}
     for name, layer in layers.items():

@@ -106,6 +106,10 @@ def check_config(config: "VllmConfig") -> None:
         # vLLM selects adapters for the rows of its own step, not for those of a nested forward
         "LoRA": config.lora_config is not None,
         f"a KV cache in {cache.cache_dtype}": cache.cache_dtype not in (*AS_COMPUTED, "fp8", "fp8_e4m3", "fp8_e5m2"),
+        # vLLM knows only those of rows that its own forwards compute
+        "telling the routed experts of prompts": getattr(
+            getattr(config, "aux_output_config", None), "enable_return_routed_experts", False
+        ),
         # rows stored before the first forward would have other scales
         "a KV cache whose scales are found while it is used": getattr(cache, "calculate_kv_scales", False),
     }

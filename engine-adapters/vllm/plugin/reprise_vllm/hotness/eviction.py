@@ -43,7 +43,8 @@ class HotEviction:
         self._block_size = pool.hash_block_size
         self._counts = True
         self._tracker = HotnessTracker(max(65_536, 4 * len(pool.blocks)))
-        pool.free_block_queue = HotFreeQueue(pool.free_block_queue, self._level_of, len(pool.blocks))
+        self._free = HotFreeQueue(pool.free_block_queue, self._level_of, len(pool.blocks))
+        pool.free_block_queue = self._free
 
     @contained("counting")
     def finished(self, request: "Request") -> None:
@@ -53,11 +54,14 @@ class HotEviction:
                 self._tracker.use(block)
 
     def give_up(self, _: str) -> None:
-        """Counts nothing more after a fault."""
-        self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
+        """Counts nothing more after a fault: all blocks are as hot as each other from then on."""
+        self._logger.exception("reprise: what is asked for is not counted any more; blocks go by their last use")
         self._counts = False
+        self._free.append_n(self._free.popleft_n(self._free.num_free_blocks))
 
     def _level_of(self, block: "KVCacheBlock") -> int:
+        if not self._counts:
+            return 0
         key = block.block_hash
         # vLLM appends a block without a hash only if it is still being read: evict it last
         return self._most if key is None else self._tracker.heat_of(self._hash_of(key)).frequency

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from reprise_pages.choice import always_listed, best_pages
+from reprise_pages.choice import always_listed, best_pages, pages_between
 from reprise_pages.selectors import AttentionMass
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.select_pages.check_engine import Shape
@@ -57,14 +57,9 @@ class PageChooser:
 
         table  [S, W]: their blocks
         """
-        counts = end - begin
-        row = np.repeat(np.arange(len(slots)), counts)
-        # 0, 1, 2, … within each request
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         device = self._summaries.device
-        page = torch.from_numpy(np.repeat(begin, counts) + within).to(device)
-        slot = torch.from_numpy(np.repeat(slots, counts)).to(device)
-        blocks = table[torch.from_numpy(row).to(device), page].long()
+        row, slot, page = (torch.from_numpy(one).to(device) for one in pages_between(slots, begin, end))
+        blocks = table[row, page].long()
         if not self._summaries.numel():
             return
         first = page * self._shape.page

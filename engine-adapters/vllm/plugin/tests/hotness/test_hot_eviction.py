@@ -14,6 +14,7 @@ from vllm.v1.core.kv_cache_utils import FreeKVCacheBlockQueue, KVCacheBlock
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from reprise_hotness.tracker import HotnessTracker
 from reprise_vllm.hotness import free_queue
 from reprise_vllm.hotness.eviction import EvictionSettingError, wants_hotness
 from reprise_vllm.hotness.free_queue import HotFreeQueue
@@ -54,6 +55,16 @@ def test_what_is_asked_for_often_outlives_what_was_asked_for_last(build, schedul
     stock = build(REPRISE, scheduler)
     assert type(stock.pool.free_block_queue) is FreeKVCacheBlockQueue
     assert stock.cached_tokens(ask_often_then_flood(stock)) == 0
+
+
+def test_after_a_fault_in_counting_what_was_hot_is_evicted_like_all_else(build, monkeypatch):
+    engine = build()
+    shared = ask_often_then_flood(engine)
+    monkeypatch.setattr(HotnessTracker, "use", lambda *arguments: 1 / 0)
+    for i in range(10):
+        engine.add(f"later-{i}", tokens(engine.fresh(), 4 * BLOCK + 8))
+        engine.run()
+    assert engine.cached_tokens(shared) == 0
 
 
 def test_what_comes_back_is_as_hot_as_it_was(build):

@@ -349,12 +349,16 @@ def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeyp
 def test_what_a_slow_disk_leaves_out_is_counted(tmp_path, monkeypatch):
     going_on = threading.Event()
     monkeypatch.setattr(disk_tier, "write_private", lambda *_: going_on.wait(10))
+    size = sum(tensor.nbytes for tensor in state_of(0).values())
+    monkeypatch.setattr(disk_tier, "MOST_BYTES", 256 * size)
     disk = tier(tmp_path)
     for name in range(300):
         if disk.has_room(file_of(name)):
             disk.write(file_of(name), state_of(name))
     assert reported(disk).unwritten == 44 and reported(disk).unwritten == 0
     going_on.set()
+    wait_for(lambda: reported(disk).written)
+    assert disk.has_room(file_of(300))
     disk.close()
 
 

@@ -97,6 +97,13 @@ def test_an_engine_that_drafts_is_refused(folder: Path) -> None:
         check_config(make_config(folder, speculative_config=_DRAFTS))
 
 
+def test_an_engine_that_tells_the_experts_of_each_token_is_refused(folder: Path) -> None:
+    config = make_config(folder)
+    config.aux_output_config.enable_return_routed_experts = True
+    with pytest.raises(NotSupportedError, match="routed experts"):
+        check_config(config)
+
+
 @pytest.mark.parametrize("name", sorted(set(get_args(CacheDType)) - {*AS_COMPUTED, "fp8", "fp8_e4m3", "fp8_e5m2"}))
 def test_keys_that_are_neither_as_computed_nor_in_fp8_are_refused(folder: Path, name: str) -> None:
     config = make_config(folder)

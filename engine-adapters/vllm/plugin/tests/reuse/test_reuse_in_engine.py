@@ -479,6 +479,22 @@ def test_segments_that_left_host_memory_come_back_from_disk(engine):
     assert said(answer) == said(full_attention(engine, moved))
 
 
+@pytest.mark.parametrize("is_reset", [True, False])
+def test_what_was_begun_before_a_reset_is_not_stored_for_those_after_it(engine, is_reset):
+    added = engine.llm.llm_engine
+    added.add_request("long", {"prompt_token_ids": OTHER, "cache_salt": "t"}, engine.sampling())
+    added.step()
+    (asked,) = engine.reuse._asked.values()
+    assert 0 < asked.request.num_computed_tokens < len(OTHER)
+    # vLLM itself keeps what a running request holds
+    assert not is_reset or not engine.llm.reset_prefix_cache(reset_connector=True)
+    while added.has_unfinished_requests():
+        added.step()
+    assert (len(engine.reuse._catalogue) == 0) == is_reset
+    engine.ask([FIRST])
+    assert len(engine.reuse._catalogue) > 0
+
+
 def test_what_became_less_exact_while_a_request_was_preempted_is_private_from_there(engine):
     engine.ask([FIRST])
     assert engine.llm.reset_prefix_cache()

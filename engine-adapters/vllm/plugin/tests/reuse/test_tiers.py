@@ -111,7 +111,7 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
     copied, real = [], store.state
     monkeypatch.setattr(store, "state", lambda slots: copied.append(int(slots[0]) // LENGTH) or real(slots))
     size = sum(tensor.nbytes for tensor in real(torch.arange(LENGTH)).values())
-    monkeypatch.setattr(remote_tier, "_MOST_BYTES", 2 * size)
+    monkeypatch.setattr(remote_tier, "MOST_BYTES", 2 * size)
     stuck = StuckStoreDouble(tmp_path)
     tiers = Tiers(None, remote := RemoteTier(stuck, lambda: "model", LOGGER), store, LOGGER)
     tiers.write(TierOrders(remote=TierOrders(writes=[file_of(name) for name in range(4)])))

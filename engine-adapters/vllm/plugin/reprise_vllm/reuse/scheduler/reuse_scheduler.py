@@ -203,7 +203,7 @@ class ReuseScheduler(PromptReuse):
         if asked.is_late:
             self._step.aborted.append(request.request_id)
         turn = asked.turn(self._limits.block_size)
-        if turn is not None:
+        if turn is not None and not asked.is_outdated:
             self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
         return asked.recomputed
 
@@ -239,6 +239,8 @@ class ReuseScheduler(PromptReuse):
     def reset(self) -> None:
         super().reset()
         self._continuations.clear()
+        for asked in self._asked.values():
+            asked.is_outdated |= asked.request.num_computed_tokens > 0
 
     def _go_on(self, asked: Asked) -> None:
         """Makes vLLM look up a prompt that starts with an approximate turn under the hashes of that turn's blocks.
