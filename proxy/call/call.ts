@@ -62,23 +62,9 @@ export interface RoutedCall {
 }
 
 export function toDecisionInput(call: Call): DecisionInput {
-  const { conversation, known, permit, isRefused, options, budgetMilliseconds, content, settings, caller } = call
-  const { received, certain } = content
-  const { mode, annotations: wording } = settings
-  const { tenant } = caller
-  return {
-    tenant,
-    conversation,
-    known,
-    permit,
-    received,
-    mode,
-    isRefused,
-    options,
-    wording,
-    certain,
-    budgetMilliseconds,
-  }
+  const { received, certain } = call.content
+  const { mode, annotations: wording } = call.settings
+  return { ...call, received, certain, mode, wording, tenant: call.caller.tenant }
 }
 
 /**

@@ -165,13 +165,9 @@ export class PromptParts {
 function toBlocks(text: string, slots: readonly HeldSlot[]): HeldBlock[] {
   return slots
     .filter(({ slot: { content, label } }) => !label || label.end <= content.start || label.start >= content.end)
-    .map(
-      ({
-        slot: {
-          content: { start, end },
-        },
-        content: block,
-      }) => ({ start, end, part: { text: text.slice(start, end), block } }),
-    )
+    .map(({ slot, content: block }): HeldBlock => {
+      const { start, end } = slot.content
+      return { start, end, part: { text: text.slice(start, end), block } }
+    })
     .sort((a, b) => a.start - b.start)
 }

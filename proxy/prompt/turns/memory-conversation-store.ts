@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import {
-  type ConversationStore,
-  mergeTurns,
-  type SentOrder,
-  type SentTurn,
-  type TurnKey,
-} from '#index/conversation-store.ts'
+import { type ConversationStore, mergeTurns, type SentTurn, type TurnKey } from '#index/conversation-store.ts'
 
 /** A conversation store in memory, bounded by total size; the least recently used turns are dropped first. */
 export class MemoryConversationStore implements ConversationStore {
@@ -38,17 +32,8 @@ export class MemoryConversationStore implements ConversationStore {
   }
 }
 
-/** The approximate bytes of a turn in memory: key and entry, 2 per character, 8 per number. */
+/** The approximate bytes of a turn in memory: key and entry, 2 per character. */
 function sizeOf(turn: SentTurn): number {
-  if (turn.kind === 'ambiguous') return 264
-  if (turn.kind === 'explicit')
-    return turn.blocks.reduce((size, block) => size + 32 + 2 * block.length, 264 + sizeOfOrder(turn.context))
-  const { contexts, spans = [], labels = [] } = turn
-  const numbers = [...spans, ...labels].reduce((sum, own) => sum + own.length, 0)
-  return contexts.reduce((size, context) => size + sizeOfOrder(context), 264 + 8 * numbers)
-}
-
-function sizeOfOrder({ order, annotation = '', pointers }: SentOrder): number {
-  const text = pointers.length > 0 ? JSON.stringify(pointers) : ''
-  return 64 + 8 * order.length + 2 * (annotation.length + text.length)
+  const [blocks, orders] = turn.kind === 'explicit' ? [turn.blocks, turn.context] : [[], turn]
+  return blocks.reduce((size, block) => size + 32 + 2 * block.length, 264 + 2 * JSON.stringify(orders).length)
 }
