@@ -125,7 +125,15 @@ function lastMessage({ messages, input }: Members): Members {
 /** Returns the texts at whose end the answer begins. */
 function endsOf(members: Members): unknown[] {
   const { prompt, text, input } = members
-  return [prompt, text, input, ...textsOf(lastMessage(members))].flat()
+  const { content } = lastMessage(members)
+  // the answer begins behind the last part
+  return [
+    prompt,
+    text,
+    typeof input === 'string' ? input : undefined,
+    content,
+    toObject(toArray(content).at(-1)).text,
+  ].flat()
 }
 
 /** Returns what a message says, as one text or in parts, among other values. */

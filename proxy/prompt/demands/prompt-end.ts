@@ -16,19 +16,19 @@ const ANNOUNCED = /[:：#№][*_]{0,2} ?$/
 // `Answer with sources:`
 const OF_ANSWER = /(?<!\p{L})(?:with|using|use|based|from|mit|avec|con|com)(?!\p{L})|注明/iu
 
-// `Helpful answer:`, `Summary:`, `A:`: what follows are words
-const IN_WORDS =
-  /^[^\p{L}]*(?:a|ai|bot|model)[^\p{L}]*$|answer|respon|repl(?:y|ies)|antwort|répon|rispost|ответ|відпов|الإجابة|الجواب|答|답|cevap|yanıt|summar|zusammenf|résum|resum|riassunt|总结|摘要|要約|요약|output|thought|think|reason|expla|report|solution|conclu|assistant|article|essay|write|section|paragraph|post|story|code|sql|question|begin|start/iu
+// `Doc ID:`, `Best:`, `证据：`
+const CHOSEN =
+  /(?:^|[^\p{L}])(?:best|ids?|index|indices|numbers?|no|nr|choices?|chosen|picks?|select(?:ed|ion)|winners?|match(?:es)?|hits?|evidence|used|cited|citations?|relevant|top|beste[rs]?|beleg|belege|auswahl|nummern?|preuves?|choix|numéros?|evidencias?|elección|números?|prove|scelta|numer[oi]|лучш\p{L}{2}|номера?)[^\p{L}]*$|证据|依据|编号|序号|选择|最佳|証拠|根拠|番号|근거|번호|선택/iu
 const longestAnnouncement = 40
 
 /** Whether a prompt ends where the name of a document is to follow, which may be a bare number. */
 export function asksForName(prompt: unknown): boolean {
   if (typeof prompt !== 'string') return false
-  const line = prompt.slice(prompt.lastIndexOf('\n') + 1)
+  const line = lastLine(prompt)
   if (OPENED.test(line)) return true
   if (!ANNOUNCED.test(line)) return false
   if (!OF_ANSWER.test(line) && readLastNoun(line.replace(ANNOUNCED, ''))?.use === 'citing') return true
-  return line.length <= longestAnnouncement && !IN_WORDS.test(line) && readCue(line, 0) === undefined
+  return line.length <= longestAnnouncement && CHOSEN.test(line)
 }
 
 // `Scores:`, `Ranking:`
@@ -37,5 +37,10 @@ const VALUES =
 
 /** Whether a prompt ends where a value for each text is to follow, or their order. */
 export function asksForValues(prompt: unknown): boolean {
-  return typeof prompt === 'string' && VALUES.test(prompt.slice(-longestAnnouncement).replace(/^.*\n/s, ''))
+  return typeof prompt === 'string' && VALUES.test(lastLine(prompt).slice(-longestAnnouncement))
+}
+
+function lastLine(prompt: string): string {
+  const whole = prompt.trimEnd()
+  return whole.slice(whole.lastIndexOf('\n') + 1)
 }

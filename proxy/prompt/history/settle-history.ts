@@ -50,7 +50,7 @@ export function settleHistory(
     if (!wanted.isMapped) return true
     return areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))
   }
-  const hasTooMany = holdsTooManyNumbers(items, texts)
+  const hasTooMany = holdsTooManyNumbers(items, messages, texts)
   const dropped = hasTooMany ? moved[0] : moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   if (!wanted.isMapped) return settled
@@ -155,23 +155,29 @@ function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) =
 function thoughtsIn({ role, rest }: PromptMessage): readonly string[] {
   if (!isAnswer(role) || !/"(?:reasoning|thinking)/.test(rest)) return []
   const texts: string[] = []
-  JSON.parse(rest, (_, value) => {
+  // a reviver would be called within itself as deep as the JSON is
+  const left: unknown[] = [JSON.parse(rest)]
+  while (left.length > 0) {
+    const value = left.pop()
     if (typeof value === 'string') texts.push(value)
-    return value
-  })
+    else if (typeof value === 'object' && value !== null) for (const own of Object.values(value)) left.push(own)
+  }
   return texts
 }
 
 /** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */
 const mostNumbers = 5_000
 
-function holdsTooManyNumbers(items: TurnItems, texts: readonly string[]): boolean {
+function holdsTooManyNumbers(items: TurnItems, messages: readonly LaidOutMessage[], texts: readonly string[]): boolean {
   const [first] = items.lists
+  if (!first) return false
+  const said = items
+    .textsAfter(first)
+    .flatMap(({ speaker, text, start, end }) => (speaker === 'other' ? [] : texts[text]!.slice(start, end)))
+  const thought = messages.slice(first.message + 1).flatMap(({ message }) => thoughtsIn(message))
   let count = 0
-  for (const { speaker, text, start, end } of first ? items.textsAfter(first) : []) {
-    if (speaker === 'other') continue
-    for (const _ of texts[text]!.slice(start, end).matchAll(/\p{Nd}+/gu)) if (++count > mostNumbers) return true
-  }
+  for (const words of [...said, ...thought])
+    for (const _ of words.matchAll(/\p{Nd}+/gu)) if (++count > mostNumbers) return true
   return false
 }
 

@@ -21,7 +21,7 @@ const NAMED = new RegExp(
 )
 // `Output four numbers`
 const COUNTED =
-  /(?<![\p{L}\d.])(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:\p{Ll}[\p{Ll}/-]{1,20} )?(?:numbers|letters|titles|labels|scores|ratings|grades|characters|keywords|summaries|headings|captions|verdicts)(?!\p{L})/giu
+  /(?<!(?:at most|up to|than|at least|within|max(?:imum)?(?: of)?) )(?<![\p{L}\d.])(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:\p{Ll}[\p{Ll}/-]{1,20} )?(?:numbers|letters|titles|labels|scores|ratings|grades|characters|keywords|summaries|headings|captions|verdicts)(?!\p{L}| at most| or (?:fewer|less))/giu
 const numerals = 'two three four five six seven eight nine ten'.split(' ')
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3

@@ -79,7 +79,7 @@ export function pointsBeside(context: PromptContext, texts: readonly string[]): 
   if (edges.length === 0) return false
   const own = [...new Set([...ownWords(context, texts), ...BLOCK])].join('|')
   const pointer = new RegExp(
-    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L})`,
+    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L}|:| [|›»→])`,
     'iu',
   )
   return edges.some((edge) => pointer.test(edge))

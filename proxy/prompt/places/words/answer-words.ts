@@ -22,7 +22,7 @@ export const answerRules = {
     answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort*|gib|répond*|respond*|rispond*|ответ* ..6 json|yaml|yml|csv|xml|table|array|tabelle|tableau|tabla|tabela`,
   /** `Reply with one digit`, `answer by a single letter` */
   bare: `
-    ^ pick|choose|select the best|right|correct|most_relevant one|document|passage|source|text|chunk|answer|candidate
+    ^ pick|choose|select the best|right|correct|most_relevant one|document|passage|source|text|chunk|candidate
     REPLY ..3 ONE ..2 UNIT !of; REPLY ..3 ONE ..2 UNIT of the _? document|documents|passage|passages|source|sources|chunk|chunks|result|results
     one|single|1 word|letter|digit|numeral|number|integer|character|token; only|just|solely NAMING? the|its|their|a|one ..2 UNIT !of
     nothing but|except NAMING? the|its|their|a|one? ..2 UNIT !of; call _ NAMING? the|its|their|a|one ..2 UNIT !of
@@ -38,13 +38,14 @@ export const answerRules = {
   citing: 'CITING',
   /** a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list */
   by_number: `
-    ASKING only|just? ARTICLE? ..3 NUMBER_WORD; TEXT_EN NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
+    ASKING only|just? ARTICLE? ..3 NUMBER_WORD; document|doc|source|passage|context|chunk|snippet|excerpt|text|result|memory NUMBER_WORD; NUMBER_WORD of|for the|each|every|all|your|these|those ..3 TEXT_EN
     NUMBER_ABROAD; 编号; 編號; 序号; 番号; 번호`,
   /** the number of what was spoken of before */
   by_their_number: `
     its|their NUMBER_WORD !of; NUMBER_WORD of the one|ones; NUMBER_WORD ..2 for each
-    ihre|seine|deren|dessen|leur|leurs|son|su|sus|seu|seus|suo|loro|hun|его|её|их NUMBER_ABROAD`,
-  not_by_number: 'not|never|without|avoid|don|doesn ..5 NUMBER_WORD',
+    ihre|seine|deren|dessen|leur|leurs|son|su|sus|seu|seus|suo|loro|hun|его|её|их NUMBER_ABROAD !de|di|d|du|do|da|del|della|счёта|счета|договора|телефона`,
+  not_by_number:
+    'not|never|without|avoid|don|doesn ..5 NUMBER_WORD; phone|telephone|mobile|fax|customer+|client+|person|people|filiale|kunden|teléfono|telefone|telefono|téléphone|telefon*|телефон*',
   number: 'number+|index|indexes|indices|ordinal+; NUMBER_ABROAD; 编号|編號|序号|番号|번호',
   by_id: 'id|ids|index|indices|indexes|identifier|identifiers|exposant*|superíndice*|rang',
   /** signs that are not mapped */

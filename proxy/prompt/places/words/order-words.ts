@@ -28,10 +28,11 @@ export const orderRules = {
     LATER ..2 geht|gehen ..4 vor; first|last|top|bottom TEXT|one is|are the? NEWEST|LATER|best|worst
     TEXT|THEY ..3 are|is|form|sind|sont|son|sono|são ..2 PARTS of|from|in|NUMBER|de|des|eines|einer
     order of appearance|occurrence; in the order in_which|that? they|it appear|occur|come|stand|are
-    whichever|whatever|what|one ..4 saw|see|read|given|said|got|encounter|encountered|found|find ..2 first|last $
-    are|is|were ..2 pieces|parts|excerpts|fragments|sections of|from one|a_single|the_same|a_larger|a_longer; cut|taken|split from one|the_same|a_single
-    widerspr*|contradic*|contraddi*|conflit*|conflict*|konflikt*|tegenspra*|sprzeczn*|çeliş*|противореч*|bertentang*|تعارض*|التعارض|विरोध* ..12 PLACE|BEHIND|zuletzt|zuerst|unten|antes|después|depois|dopo
-    mâu_thuẫn|모순 ..12 LATER
+    whichever|whatever|what|one !the ..4 saw|see|read|given|said|got|encounter|encountered|found|find ..2 first|last $
+    are|is|were ..2 pieces|parts|excerpts|fragments|sections of|from one|a_single|the_same|a_larger|a_longer _? document|text|file|article|report|paper|page|story; cut|taken|split from one|the_same|a_single
+    widerspr*|contradic*|contraddi*|conflit*|conflict*|konflikt*|tegenspra*|sprzeczn*|çeliş*|противореч*|bertentang*|تعارض*|التعارض|विरोध* ..8 WINS|zählt|zählen|compte|comptent|vale|valen|cuenta|cuentan|conta|contam|contano|telt|считается ..8 PLACE|BEHIND|zuletzt|zuerst|unten|antes|después|depois|dopo
+    widerspr*|contradic*|contraddi*|conflit*|conflict*|konflikt*|tegenspra*|sprzeczn*|çeliş*|противореч*|bertentang*|تعارض*|التعارض|विरोध* ..8 PLACE|BEHIND|zuletzt|zuerst|unten|antes|después|depois|dopo ..8 WINS|zählt|zählen|compte|comptent|vale|valen|cuenta|cuentan|conta|contam|contano|telt|считается
+    mâu_thuẫn ..4 tin|theo|ưu_tiên|dùng ..4 LATER; 모순 ..6 LATER ..4 WINS|믿*|따르*
     ^ EST|most_recent first|last $; from left|right|top|bottom|first|last to left|right|top|bottom|first|last
     WINS|trust|prefer|believe|use ..4 furthest|further|nearest|nearer|closest|closer the? very? down|up|top|bottom|end|start|beginning
     as they|it|things happened|occurred|arrived|came|unfolded|went; le|la plus récent|récente ..3 bas|haut|fin|début|dernier|premier`,

@@ -57,8 +57,9 @@ export const placeRules = {
 
   /** each of several texts, or one after the other */
   each_one: `
-    bewert*|benot*|schulnoten|notez|évalue*|puntú*|puntuación|calific*|voto|voti|valuta*|avali*|pontu*|оцени*|beoordeel*|oceń*|puan ..4 alle*|sämtliche*|tou*|tod*|tutt*|все*|wszystk*|EACH_ALONE
-    TEXT_ABROAD ..8 打分|採点|채점; 打分|採点|채점 ..8 TEXT_ABROAD; 모든 TEXT_ABROAD ..3 점수; 所有 TEXT_ABROAD ..8 分数|分數
+    bewert*|benot*|schulnoten|évalue*|puntú*|puntuación|calific*|voto|voti|valuta*|avali*|pontu*|оцени*|beoordeel*|oceń*|puan ..4 alle*|sämtliche*|tou*|tod*|tutt*|все*|wszystk*|EACH_ALONE
+    notez !que|qu|bien ..4 tou*
+    TEXT_ABROAD ..8 打分|採点|채점; 打分|採点|채점 ..8 TEXT_ABROAD; 모든 TEXT_ABROAD ..3 점수; 输出|輸出|给出|給出 所有 TEXT_ABROAD ..8 分数|分數; 所有 TEXT_ABROAD ..8 输出|輸出 ..4 分数|分數
     EACH_ABROAD _? _? TEXT_ABROAD; per|pro|je|par|por|co|joka|για_κάθε TEXT_ABROAD; ONE_BY_ONE
     her TEXT; 为|為|对|對|给|給|就|将|將|把|请|請 每|各 一? PIECE? TEXT; 每|各 一? PIECE? TEXT !都|是|有|的|包|以|由|均|前|后|後|,|.
     分别|分別 总结|概括|翻译|分析|评分|说明|描述|列出; 각|각각의 TEXT; แต่ละ TEXT; TEXT แต่ละ`,

@@ -13,7 +13,7 @@ export const taskRules = {
     for|about|of|on|per|to|JUDGE each|every|all_of_them|them_all|them_each one? separately|individually|in_turn|one_by_one? $
     for|about|of|on|per|to|JUDGE each|every|all one? of the|them|these|those above|following? $
     each|every one? of them|these|those BEING|have|to|in|from|by; one _ to|for a|an TEXT_EN
-    per review|ticket|message; JUDGE ..4 of|for each|every _ $; JUDGE ..4 of|for all of? the? TEXT_EN; work|read your way down|through the|this? list|TEXT_EN
+    per review|ticket|message; JUDGE ..4 of|for each|every TEXT_EN $; rate|score|grade|rank|label|evaluate ..4 of|for all of? the? TEXT_EN; work|read your way down|through the|this? list|TEXT_EN
     rate|score|grade|rank|label|classify how|whether|the relevance|quality|sentiment|usefulness|fit|topic|stance ..4 TEXT_EN
     convert|transform|reformat|turn|export|parse ..8 FORMAT_NAME; walk|go|run|work me|us? through the TEXT_EN
     walk|go|run|work me|us? through these|all|them|each; go_on_with|continue the|this summary|story|text|list
