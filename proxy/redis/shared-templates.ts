@@ -68,7 +68,7 @@ export class SharedTemplates extends SharedPart<SharedTemplatesOptions> {
     const told = 'value' in reply ? readCounts(reply.value) : undefined
     if (!told) return
     this.#unreadable = new Map([...this.#unreadable].filter(([id]) => told.has(id)))
-    const knownOf = (id: string): number => templates.get(id)?.requests ?? this.#unreadable.get(id) ?? 0
+    const knownOf = (id: string): number => Math.max(templates.get(id)?.requests ?? 0, this.#unreadable.get(id) ?? 0)
     const unread = [...told].filter(([id, requests]) => requests > growth * knownOf(id))
     await this.#read(new Map(unread.slice(0, mostAtOnce)))
     const ahead = templates.all.filter(({ id, requests }) => requests > growth * (told.get(id) ?? 0))

@@ -1,3 +1,4 @@
+import { setImmediate as afterIo } from 'node:timers/promises'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { type Call, toDecisionInput } from '../call/call.ts'
 import { countMessages, type PromptSet } from '../prompt/body/prompt.ts'
@@ -28,7 +29,9 @@ export async function recallAhead(
   call: Call,
 ): Promise<() => LaidOut | undefined> {
   const isShared = sharedTurns?.isUp ?? false
-  if (!isShared && !call.isHeavy && isShort(call.content.received.prompt?.set)) return () => undefined
+  const { set } = call.content.received.prompt ?? {}
+  const takesTurns = call.isHeavy || hasManyMessages(set)
+  if (!isShared && !takesTurns && isShort(set)) return () => undefined
   const missed = new Set<TurnKey>()
   const recall = (turn: TurnKey): SentTurn | undefined => {
     const sent = store.recall(turn)
@@ -39,7 +42,7 @@ export async function recallAhead(
   let isLong = call.isHeavy
   const wait = async (): Promise<void> => {
     isLong = true
-    await heavyTurns.take()
+    await (takesTurns ? heavyTurns.take() : afterIo())
   }
   let laidOut: LaidOut | undefined
   for (let made = 0; made === 0 || (isLong && laidOut && made < mostLayouts && isUntrue()); made++) {
@@ -53,9 +56,12 @@ export async function recallAhead(
   return () => (isUntrue() ? undefined : laidOut)
 }
 
+function hasManyMessages(set: PromptSet | undefined): boolean {
+  return set !== undefined && countMessages(set) > fewMessages
+}
+
 function isShort(set: PromptSet | undefined): boolean {
-  if (set === undefined) return true
-  return countMessages(set) <= fewMessages && set.texts.reduce((sum, { text }) => sum + text.length, 0) <= fewCharacters
+  return (set?.texts ?? []).reduce((sum, { text }) => sum + text.length, 0) <= fewCharacters
 }
 
 /** Returns undefined on an error: `decide` meets the same error and reports it. */

@@ -1,6 +1,6 @@
 import type { SkippedReason } from '../common/reasons.ts'
 import { toUnreadPrompt } from '../http/bounds/whole-body.ts'
-import { OverBudget, tooLarge, WorkBudget } from '../http/bounds/work-limits.ts'
+import { lightBlocks, OverBudget, tooLarge, usualLimits, WorkBudget } from '../http/bounds/work-limits.ts'
 import type { Received } from '../http/receive/read-received.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
@@ -97,10 +97,12 @@ function leaveUnread(
  * be continued: such a request is finished.
  */
 function toBudget({ budgetMilliseconds }: DecisionInput, layout: Layout, now: () => number): WorkBudget | undefined {
-  if (budgetMilliseconds === undefined) return undefined
   const messages = layout.prompts.flatMap((prompt) => prompt.messages)
+  const lists = messages.flatMap(({ contexts }) => contexts)
+  const isLight = lists.reduce((sum, { slots }) => sum + slots.length, 0) <= lightBlocks
+  if (budgetMilliseconds === undefined && isLight) return undefined
   const mustGoOn = messages.some(({ past, explicit }) => explicit || past.some((order) => order && isRewritten(order)))
-  return new WorkBudget(budgetMilliseconds, now, !mustGoOn)
+  return new WorkBudget(budgetMilliseconds ?? usualLimits.milliseconds, now, !mustGoOn)
 }
 
 function reuse(

@@ -113,6 +113,20 @@ test('strings of a light body are passed over to the same quotes as those of a h
   )
 })
 
+test('a run of escapes is passed over once, however long it is', async () => {
+  let read = 0
+  const bytes = new Proxy(Buffer.from(`["${'\\\\'.repeat(1_000)}"]`), {
+    get: (target, name) => {
+      if (/^\d+$/.test(String(name))) read += 1
+      const own = Reflect.get(target, name)
+      return typeof own === 'function' ? own.bind(target) : own
+    },
+  })
+  const found = await scanBody(bytes, decidingMembers, { take: turn })
+  expect(found).toMatchObject({ strings: 1, isWhole: true })
+  expect(read).toBeLessThan(3 * bytes.length)
+})
+
 test('slices of a large body make no difference, wherever they fall', async () => {
   const text = JSON.stringify({
     messages: Array.from({ length: 60_000 }, (_, i) => ({ role: 'user', content: `\\"${i}\n` })),

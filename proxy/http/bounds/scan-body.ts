@@ -120,13 +120,14 @@ export class BodyScan {
     if (!this.#isInString) this.#endString(at)
   }
 
-  /** Returns where the next quote is, or what escapes it. `at` is no part of an escape. */
+  /** Returns where the next quote is, or what follows one that is escaped. `at` is no part of an escape. */
   #skipToQuote(at: number): number {
     const { bytes } = this
-    let quote = bytes.indexOf(QUOTE, at)
+    const quote = bytes.indexOf(QUOTE, at)
     if (quote < 0) return bytes.length
-    while (quote > at && bytes[quote - 1] === BACKSLASH) quote--
-    return quote
+    let run = quote
+    while (run > at && bytes[run - 1] === BACKSLASH) run--
+    return quote + ((quote - run) & 1)
   }
 
   #endString(end: number): void {

@@ -21,7 +21,7 @@ export const most = {
   commas: 150_000,
   /** No real request is nested this deeply, and JSON.parse takes 20 times as long for one that is. */
   depth: 500,
-  /** Line breaks and `<`, each of which may start a block. A million tokens of prose have about this many. */
+  /** Line breaks and `<` of bodies that are not light, each of which may start a block: as many as a million tokens of prose have. */
   marks: 60_000,
 } as const
 
@@ -31,6 +31,8 @@ export const most = {
  */
 export const lightBytes: number = 256 * 1024
 export const lightContainers = 512
+/** The most blocks of a request that is never given up. */
+export const lightBlocks = 2_048
 
 /** Thrown to give up a request that takes too long. */
 export class OverBudget extends Error {

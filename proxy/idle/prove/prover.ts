@@ -74,7 +74,8 @@ export class Prover {
     if (call.settings.mode !== 'auto' || replica.adapter.scoreAnswer === undefined) return undefined
     const { body, received } = call.content
     if (body.length > longestBody || received.whole || this.#samples.length + this.#following >= mostWaiting) return
-    const list = findSample(decision)
+    const { templates } = this.#options
+    const list = findSample(decision, (id) => templates.get(id)?.proof.figures.samples ?? 0)
     if (list === undefined) return undefined
     this.#following += 1
     return followAnswer(call.api, (followed) => {
@@ -155,24 +156,27 @@ export class Prover {
   }
 }
 
-/** Finds a list whose answer is to be scored: nothing else of its prompt was changed, and no block left out. */
-function findSample({
-  splices,
-  isRewritten,
-  sent,
-  contexts,
-  deduplicated,
-}: Decision): Pick<Sample, 'template' | 'order'> | undefined {
+/**
+ * Finds a list whose answer is to be scored, of several the one whose template has been asked about the least: nothing
+ * else of its prompt was changed, and no block left out.
+ */
+function findSample(
+  { splices, isRewritten, sent, contexts, deduplicated }: Decision,
+  samplesOf: (template: string) => number,
+): Pick<Sample, 'template' | 'order'> | undefined {
   if (sent.length !== 1 || deduplicated > 0 || (splices !== undefined && !isRewritten)) return undefined
-  const sample = contexts.find(({ found: { template, isSpokenOf = false } }) => {
-    return template?.isSample && !template.isPast && !isSpokenOf
-  })
-  const template = sample?.found.template?.id
-  if (template === undefined) return undefined
+  const [sample] = contexts
+    .flatMap(({ found: { template, isSpokenOf = false }, order }) => {
+      return template?.isSample && !template.isPast && !isSpokenOf ? [{ template: template.id, order }] : []
+    })
+    .sort((one, other) => samplesOf(one.template) - samplesOf(other.template))
   // where nothing is rewritten, orders are only what would be sent
-  if (!isRewritten) return { template, order: undefined }
-  const isAlone = contexts.every((own) => own === sample || own.order.every((from, place) => from === place))
-  return isAlone ? { template, order: sample!.order } : undefined
+  if (sample === undefined || !isRewritten) return sample && { ...sample, order: undefined }
+  // the variants write all lists of a template in one order
+  const isAlone = contexts.every(({ found, order }) => {
+    return order === sample.order || (found.template?.id !== sample.template && order.every((from, i) => from === i))
+  })
+  return isAlone ? sample : undefined
 }
 
 /** Scores the variants that were not scored before. */

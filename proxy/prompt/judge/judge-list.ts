@@ -45,8 +45,9 @@ export function orderOf(text: string, list: ContextList, areMarksAlike = false):
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return undefined
   const texts = list.blocks.map((block) => behindFields(text, block))
-  if (areMarksAlike && texts.every(({ contentStart }, i) => contentStart === list.blocks[i]!.contentStart))
-    return tellsOrder(text, texts) ? 'ordered_texts' : undefined
+  const isBare = ({ start, contentStart }: BlockSpan, i: number): boolean =>
+    contentStart > start && contentStart === list.blocks[i]!.contentStart
+  if (areMarksAlike && texts.every(isBare)) return tellsOrder(text, texts) ? 'ordered_texts' : undefined
   const heads = texts.map(({ start, contentStart }) => text.slice(start, Math.min(contentStart, start + LONGEST_HEAD)))
   if (list.form === 'tag' && areInOrder(heads, (head) => dateIn(head, list.hasOrigins))) return 'ordered_fields'
   const isOrdered =

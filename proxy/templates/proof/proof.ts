@@ -46,7 +46,7 @@ const most = { loss: 0.15, worst: 1, dependent: 0.04 }
 /** An answer depends on the order if a token becomes 20 times less likely, beyond what the harmless change costs. */
 const dependentLoss = Math.log(20)
 /** Sums of so many samples are halved, so that what came long ago weighs less. */
-const mostSamples = 256
+const mostSamples = 512
 /** A token can lose no more: one improbable word would outweigh all samples. */
 const largestLoss = 8
 /** An answer of fewer tokens weighs less. */
