@@ -33,8 +33,10 @@ export class ReplicaMirror {
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
-  #reuse: KnownReuse | undefined
-  #checkpoints: Snapshot['checkpoints']
+  /** how the engine reuses KV at any position; undefined if it has not said that it does */
+  reuse: KnownReuse | undefined
+  /** what the engine says of checkpoints, also where no border can be set; undefined: it keeps none */
+  kept: Snapshot['checkpoints']
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
@@ -55,20 +57,9 @@ export class ReplicaMirror {
     return this.#applied
   }
 
-  /** How the engine reuses KV at any position; undefined if it has not said that it does. */
-  get reuse(): KnownReuse | undefined {
-    return this.#reuse
-  }
-
   /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
   get checkpoints(): CheckpointReport | undefined {
-    const told = this.#checkpoints
-    return told && 'key' in told ? told : undefined
-  }
-
-  /** What the engine says of checkpoints, also where no border can be set; undefined: it keeps none. */
-  get kept(): Snapshot['checkpoints'] {
-    return this.#checkpoints
+    return this.kept && 'key' in this.kept ? this.kept : undefined
   }
 
   /** The state of the protocol. */
@@ -121,7 +112,7 @@ export class ReplicaMirror {
 
   /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
   adoptReuse(reuse: AnyPositionReuse | null | undefined): void {
-    this.#reuse = reuse ? knownOf(reuse) : undefined
+    this.reuse = reuse ? knownOf(reuse) : undefined
   }
 
   /** Delays further reports until a promise settles. */
@@ -149,7 +140,7 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.#checkpoints = checkpoints
+    this.kept = checkpoints
     this.cache.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
