@@ -6,7 +6,6 @@ import { inSlices } from '../../http/bounds/event-loop.ts'
 import {
   type CheckpointReport,
   type EngineEvent,
-  type EventBatch,
   type KnownReuse,
   knownOf,
   type Snapshot,
@@ -71,7 +70,12 @@ export class ReplicaMirror {
   async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
     const batch = toEventBatch(await body())
     this.#reports.heard(this.#now())
-    return this.#inTurn(() => this.#takeBatch(batch))
+    return this.#inTurn(async () => {
+      const refusal = this.#reports.refuse(batch)
+      if (refusal) return refusal
+      await inSlices(batch.events, (event) => this.takeEvent(event))
+      return this.#reports.took(batch.sequence)
+    })
   }
 
   /** Takes a snapshot, which replaces the state. A snapshot older than the state is a repeat and is ignored. */
@@ -124,13 +128,6 @@ export class ReplicaMirror {
   clear(): void {
     this.#onLost('cleared')
     this.cache.clear()
-  }
-
-  async #takeBatch(batch: EventBatch): Promise<Acknowledgement> {
-    const refusal = this.#reports.refuse(batch)
-    if (refusal) return refusal
-    await inSlices(batch.events, (event) => this.takeEvent(event))
-    return this.#reports.took(batch.sequence)
   }
 
   async #replace(snapshot: Snapshot): Promise<Acknowledgement> {
