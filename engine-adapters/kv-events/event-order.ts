@@ -133,7 +133,12 @@ export class EventOrder {
   replayed(sequence: number, batch: KvEventBatch): void {
     const replay = this.#replay
     if (!replay || replay.isOfAnotherLife) return
-    if (replay.isFromBeginning) this.#beginAnew(replay, sequence)
+    if (replay.isFromBeginning) {
+      replay.isFromBeginning = false
+      this.#isPastAskable = false
+      // otherwise the engine no longer has its first batches: keep what is known
+      if (sequence === 0) this.#forget('found')
+    }
     const last = this.#last ?? -1
     if (sequence < last) return
     if (sequence === last) this.#verify(replay, sequence, batch)
@@ -144,13 +149,6 @@ export class EventOrder {
       replay.isLossy = true
       this.#hold(sequence, batch)
     }
-  }
-
-  #beginAnew(replay: Replay, sequence: number): void {
-    replay.isFromBeginning = false
-    this.#isPastAskable = false
-    // the engine no longer has its first batches: keep what is known
-    if (sequence === 0) this.#forget('found')
   }
 
   /** Checks whether the replay contains the last batch heard; otherwise the engine was restarted. */
