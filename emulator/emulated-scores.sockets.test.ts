@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { AnswerScores, AskScores, Members } from '#engine-adapters/scoring/scored-prompt.ts'
+import type { BodyMembers, PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { AnswerScores, AskScores } from '#engine-adapters/scoring/scored-prompt.ts'
 import { type Emulator, emulatorDefaults, startEmulator } from './emulator.ts'
 
 const documents = [
@@ -18,7 +18,7 @@ type Model = keyof typeof said
 type Kind = 'vllm' | 'sglang'
 
 const text = (texts: readonly string[]): string => [...texts, question].join('\n\n')
-const bodies: Readonly<Record<PromptApi, (texts: readonly string[]) => Members>> = {
+const bodies: Readonly<Record<PromptApi, (texts: readonly string[]) => BodyMembers>> = {
   chat_completions: (texts) => ({ messages: [{ role: 'user', content: text(texts) }] }),
   completions: (texts) => ({ prompt: text(texts) }),
   responses: (texts) => ({ input: [{ role: 'user', content: [{ type: 'input_text', text: text(texts) }] }] }),
@@ -99,7 +99,7 @@ interface Completion {
   choices: [{ message: { content: string } }]
 }
 
-async function streamed(url: string, body: Members): Promise<string> {
+async function streamed(url: string, body: BodyMembers): Promise<string> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

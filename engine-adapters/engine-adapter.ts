@@ -1,6 +1,6 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheSource } from './cache-config.ts'
-import type { PromptApi } from './prompt-api.ts'
+import type { BodyMembers, PromptApi, TokenQuestion } from './prompt-api.ts'
 import type { ScoreAnswer } from './scoring/scored-prompt.ts'
 
 /** The kind of engine at a URL decides how requests are tagged and what may be added to them. */
@@ -14,21 +14,12 @@ export interface RequestTags {
   readonly members: Readonly<Record<string, string>>
 }
 
-/** Members of a request's body. */
-export type BodyMembers = Readonly<Record<string, unknown>>
-
 interface SentPrompts {
   readonly count: number
   /** whether the API took them as a list, even a list of one */
   readonly isList: boolean
   /** the member `rid` of the body */
   readonly rid?: unknown
-}
-
-/** A request to the engine about a prompt: its tokens, or how likely they are. */
-export interface TokenQuestion {
-  readonly path: string
-  readonly body: BodyMembers
 }
 
 /** How `reprise doctor` names an engine, and the start-up flags that it tells the operator to change. */

@@ -36,9 +36,8 @@ const longestBody = 4 * 1024 * 1024
 /** Finds the usage in an answer as it passes through. Costs a push per chunk; nothing is parsed before the end. */
 export class UsageReader {
   readonly #isStream: boolean
-  readonly #head: Buffer[] = []
+  #head: Buffer = Buffer.alloc(0)
   readonly #chunks: Buffer[] = []
-  #headKept = 0
   #kept = 0
   #isTooLong = false
 
@@ -51,7 +50,8 @@ export class UsageReader {
     this.#chunks.push(chunk)
     this.#kept += chunk.length
     if (this.#isStream) {
-      this.#keepHead(chunk)
+      const room = streamHead - this.#head.length
+      if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)])
       while (this.#kept - this.#chunks[0]!.length >= streamTail) this.#kept -= this.#chunks.shift()!.length
     } else if (this.#kept > longestBody) {
       this.#isTooLong = true
@@ -63,23 +63,15 @@ export class UsageReader {
   read(): Usage | undefined {
     const text = Buffer.concat(this.#chunks).toString()
     if (!this.#isStream) return readUsage(text)
-    const head = Buffer.concat(this.#head).toString()
-    const usage = Object.assign({}, readEvents(head), readEvents(text) ?? readCutUsage(text))
+    const usage = Object.assign({}, readEvents(this.#head.toString()), readEvents(text) ?? readCutUsage(text))
     return isWhole(usage) ? usage : undefined
   }
 
   /** Whether a stream with a success status begins with an error: the engine has not run the request. */
   get isRefusal(): boolean {
     if (!this.#isStream) return false
-    const [first] = eventsOf(Buffer.concat(this.#head).toString())
+    const [first] = eventsOf(this.#head.toString())
     return first !== undefined && first !== streamEnd && readEngineError(first) !== undefined
-  }
-
-  #keepHead(chunk: Buffer): void {
-    if (this.#headKept >= streamHead) return
-    const kept = chunk.subarray(0, streamHead - this.#headKept)
-    this.#head.push(kept)
-    this.#headKept += kept.length
   }
 }
 

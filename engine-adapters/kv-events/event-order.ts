@@ -71,18 +71,14 @@ export class EventOrder {
   /** the connection was lost or restored during the current replay, which proves nothing about later batches */
   #hasChanged = false
   #gap: Gap | undefined
-  #gaps = 0
+  /** how many gaps there were */
+  gaps = 0
   /** batches that came before their turn, by sequence */
   readonly #held = new Map<number, KvEventBatch>()
 
   constructor(listener: OrderListener, canReplay: boolean) {
     this.#listener = listener
     this.#canReplay = canReplay
-  }
-
-  /** How many gaps there were. */
-  get gaps(): number {
-    return this.#gaps
   }
 
   /** The sequence of the last batch taken. */
@@ -137,7 +133,12 @@ export class EventOrder {
   replayed(sequence: number, batch: KvEventBatch): void {
     const replay = this.#replay
     if (!replay || replay.isOfAnotherLife) return
-    if (replay.isFromBeginning) this.#beginAnew(replay, sequence)
+    if (replay.isFromBeginning) {
+      replay.isFromBeginning = false
+      this.#isPastAskable = false
+      // otherwise the engine no longer has its first batches: keep what is known
+      if (sequence === 0) this.#forget('found')
+    }
     const last = this.#last ?? -1
     if (sequence < last) return
     if (sequence === last) this.#verify(replay, sequence, batch)
@@ -148,13 +149,6 @@ export class EventOrder {
       replay.isLossy = true
       this.#hold(sequence, batch)
     }
-  }
-
-  #beginAnew(replay: Replay, sequence: number): void {
-    replay.isFromBeginning = false
-    this.#isPastAskable = false
-    // the engine no longer has its first batches: keep what is known
-    if (sequence === 0) this.#forget('found')
   }
 
   /** Checks whether the replay contains the last batch heard; otherwise the engine was restarted. */
@@ -202,7 +196,7 @@ export class EventOrder {
     const after = this.#last ?? -1
     const known = this.#gap?.before === before ? this.#gap : undefined
     // of what came before the first batch heard, and of what may be of another life, nothing is known to be missing
-    if (!known && this.#last !== undefined && before > after + 1) this.#gaps += 1
+    if (!known && this.#last !== undefined && before > after + 1) this.gaps += 1
     const fruitless = known ? known.fruitless + (known.after >= after ? 1 : 0) : 0
     this.#last = after
     if (this.#canReplay && fruitless < maxFruitless) {

@@ -34,7 +34,8 @@ export class ReportedCache {
   readonly #beside: { readonly host: TierBlocks; readonly remote: TierBlocks }
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
-  #blockSize = 0
+  /** tokens in a block; 0 until the engine has reported it */
+  blockSize = 0
   /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
@@ -52,11 +53,6 @@ export class ReportedCache {
     const host = createTier()
     this.#beside = { host, remote: createTier() }
     this.blocks = new HeldBlocks(onLost, (name) => host.has(name))
-  }
-
-  /** Tokens in a block; 0 until the engine has reported it. */
-  get blockSize(): number {
-    return this.#blockSize
   }
 
   /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
@@ -87,15 +83,15 @@ export class ReportedCache {
   reset(): void {
     this.clear()
     this.#naming = undefined
-    this.#blockSize = 0
+    this.blockSize = 0
     this.#tellsExtras = false
     this.#otherGroups.clear()
   }
 
   /** The names of a prompt's full blocks; undefined until events have shown how the engine names blocks. */
   namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
-    if (this.#blockSize === 0) return undefined
-    return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
+    if (this.blockSize === 0) return undefined
+    return this.#naming?.namesOfPrompt(tokens, this.blockSize, salt)
   }
 
   /** How many blocks behind the first `device` ones other tiers have, without a gap. */
@@ -111,11 +107,13 @@ export class ReportedCache {
   #store(event: BlocksStored): void {
     if (!wholePrefix.includes(event.attention)) this.#otherGroups.add(event.group)
     if (this.#otherGroups.has(event.group)) return
-    const naming = this.#namingFor(event)
+    // the first block of a prompt shows how blocks are named: its hash covers no block before it
+    if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = new BlockNaming(event)
+    const naming = this.#naming
     if (!naming) return
     this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
     // entries smaller than a block are announced in addition to the whole blocks
-    if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
+    if (event.blockSize > this.blockSize) this.blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
       if (name !== undefined) this.blocks.store(name, before)
@@ -156,12 +154,6 @@ export class ReportedCache {
     this.blocks.changedElsewhere(name)
     const { host, remote } = this.#beside
     if (![this.blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
-  }
-
-  /** The naming, which the first block of a prompt shows: its hash covers no block before it. */
-  #namingFor(event: BlocksStored): BlockNaming | undefined {
-    if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = new BlockNaming(event)
-    return this.#naming
   }
 }
 

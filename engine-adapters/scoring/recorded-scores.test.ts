@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { adapterFor } from '../adapter-for.ts'
 import type { EngineKind } from '../engine-adapter.ts'
-import type { AnswerScores, AskScores, ScoredAnswer, ScoreQuestion } from './scored-prompt.ts'
+import type { TokenQuestion } from '../prompt-api.ts'
+import type { AnswerScores, AskScores, ScoredAnswer } from './scored-prompt.ts'
 
 /** An answer that a real engine scored, and all that it was asked (`lab/proof/record-exchanges.ts`). */
 interface RecordedScore {
   readonly name: string
   readonly scored: ScoredAnswer
-  readonly exchanges: readonly { readonly question: ScoreQuestion; readonly answer: unknown }[]
+  readonly exchanges: readonly { readonly question: TokenQuestion; readonly answer: unknown }[]
   readonly score: { readonly tokens: readonly number[] }
 }
 
@@ -25,7 +26,7 @@ function replay({ exchanges }: RecordedScore): AskScores {
   return async (question) => exchanges.find((one) => isSame(one.question, question))?.answer
 }
 
-function isSame(recorded: ScoreQuestion, asked: ScoreQuestion): boolean {
+function isSame(recorded: TokenQuestion, asked: TokenQuestion): boolean {
   return JSON.stringify(recorded) === JSON.stringify(asked)
 }
 

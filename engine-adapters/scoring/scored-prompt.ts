@@ -1,20 +1,11 @@
 import { isObject } from '../json-object.ts'
-import type { PromptApi } from '../prompt-api.ts'
-
-/** Members of a body. */
-export type Members = Readonly<Record<string, unknown>>
-
-/** A request to the engine that says how likely tokens are, or which they are. */
-export interface ScoreQuestion {
-  readonly path: string
-  readonly body: Members
-}
+import type { BodyMembers, PromptApi, TokenQuestion } from '../prompt-api.ts'
 
 /** An answer that a model gave, and the prompt under which it is to be scored. */
 export interface ScoredAnswer {
   readonly api: PromptApi
   /** members of the body as the engine gets it: any order of the documents, its cache salt included */
-  readonly members: Members
+  readonly members: BodyMembers
   /** the answer's text as the engine wrote it; only its beginning is scored */
   readonly answer: string
   /** tokens of the prompt, roughly; undefined if nobody counted them */
@@ -28,7 +19,7 @@ export interface ScoredAnswer {
 export type AnswerScores = readonly number[] | undefined
 
 /** Sends a question; resolves to the JSON of its answer, undefined if the engine refused it. */
-export type AskScores = (question: ScoreQuestion) => Promise<unknown>
+export type AskScores = (question: TokenQuestion) => Promise<unknown>
 
 /** How a kind of engine is asked how likely an answer is. Nothing is decoded but one token a question. */
 export type ScoreAnswer = (scored: ScoredAnswer, ask: AskScores) => Promise<AnswerScores>
@@ -39,9 +30,9 @@ export type ScoredPrompt =
   | { readonly text: string; readonly answer: string }
   | { readonly ids: readonly number[]; readonly answer: string }
 
-/** Members of a chat request that decide its prompt. */
-interface Chat extends Members {
-  readonly messages: readonly Members[]
+/** BodyMembers of a chat request that decide its prompt. */
+interface Chat extends BodyMembers {
+  readonly messages: readonly BodyMembers[]
 }
 
 /** Characters of an answer that are scored: what follows depends on them more than on the prompt. */
@@ -72,7 +63,7 @@ function readPlain(prompt: unknown, answer: string): ScoredPrompt | undefined {
 }
 
 const toChat: Readonly<
-  Record<'chat_completions' | 'responses' | 'messages', (members: Members) => Members | undefined>
+  Record<'chat_completions' | 'responses' | 'messages', (members: BodyMembers) => BodyMembers | undefined>
 > = {
   chat_completions: (members) =>
     Object.fromEntries(

@@ -1,10 +1,10 @@
 import type { RequestId } from '#index/context-block.ts'
 import { readSglangCacheConfig } from '../cache-config.ts'
-import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
+import type { EngineAdapter } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { tryJson } from '../json-object.ts'
 import { openaiAdapter } from '../openai/adapter.ts'
-import { type PromptApi, promptApis, promptOnly } from '../prompt-api.ts'
+import { type BodyMembers, type PromptApi, promptApis, promptOnly, type TokenQuestion } from '../prompt-api.ts'
 import { scoreWithSglang } from './score-answer.ts'
 
 const paths = [

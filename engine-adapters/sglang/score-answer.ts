@@ -1,8 +1,8 @@
 import { isObject } from '../json-object.ts'
+import type { BodyMembers } from '../prompt-api.ts'
 import {
   type AnswerScores,
   type AskScores,
-  type Members,
   readScoredPrompt,
   type ScoreAnswer,
   tokensIn,
@@ -36,12 +36,12 @@ export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
 }
 
 /** The LoRA adapter of a request; the OpenAI APIs name it behind a colon, too. */
-function adapterOf({ model, lora_path }: Members): unknown {
+function adapterOf({ model, lora_path }: BodyMembers): unknown {
   const named = typeof model === 'string' ? model.split(':').slice(1).join(':').trim() : ''
   return named === '' ? lora_path : named
 }
 
-async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undefined> {
+async function tokensOf(body: BodyMembers, ask: AskScores): Promise<number[] | undefined> {
   return tokensIn(await ask({ path: '/tokenize', body }))
 }
 

@@ -1,8 +1,8 @@
 import { isObject } from '../json-object.ts'
+import type { BodyMembers } from '../prompt-api.ts'
 import {
   type AnswerScores,
   type AskScores,
-  type Members,
   readScoredPrompt,
   type ScoreAnswer,
   type ScoredAnswer,
@@ -45,7 +45,7 @@ async function scoreWhole(
 }
 
 /** A prompt with its answer behind it; in a chat, the model is about to go on with it. */
-function asSent(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): Members {
+function asSent(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): BodyMembers {
   if ('text' in prompt) return { model, prompt: prompt.text + prompt.answer }
   const { chat, answer } = prompt
   return {
@@ -79,7 +79,7 @@ function readPromptToken(entry: unknown): ScoredToken | undefined {
 
 async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskScores): Promise<AnswerScores> {
   const { model, cache_salt } = scored.members
-  const tokenize = (body: Members): Promise<unknown> => ask({ path: '/tokenize', body })
+  const tokenize = (body: BodyMembers): Promise<unknown> => ask({ path: '/tokenize', body })
   const answered = await tokenize({ model, prompt: prompt.answer, add_special_tokens: false, return_token_strs: true })
   const ids = tokensIn(answered)
   const whole = 'ids' in prompt ? [...prompt.ids, ...(ids ?? [])] : tokensIn(await tokenize(asSent(prompt, model)))

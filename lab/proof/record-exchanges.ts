@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { ScoredAnswer, ScoreQuestion } from '#engine-adapters/scoring/scored-prompt.ts'
+import type { TokenQuestion } from '#engine-adapters/prompt-api.ts'
+import type { ScoredAnswer } from '#engine-adapters/scoring/scored-prompt.ts'
 import { type AskedEngine, askOf } from './asked-engine.ts'
 
 /*
@@ -37,7 +38,7 @@ function casesOf(kind: EngineKind): Readonly<Record<string, ScoredAnswer>> {
 async function record(engine: AskedEngine, file: string): Promise<void> {
   const cases = []
   for (const [name, scored] of Object.entries(casesOf(engine.kind))) {
-    const exchanges: { question: ScoreQuestion; answer: unknown }[] = []
+    const exchanges: { question: TokenQuestion; answer: unknown }[] = []
     const tokens = await adapterFor(engine.kind).scoreAnswer!(scored, async (question) => {
       const said = await askOf(engine)(question)
       exchanges.push({ question, answer: said })

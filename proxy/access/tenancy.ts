@@ -133,7 +133,8 @@ export function readPeers(ranges: readonly string[]): (address: string | undefin
   for (const range of ranges) addRange(list, range)
   return (address) => {
     if (address === undefined || ranges.length === 0) return false
-    const plain = plainAddress(address)
+    // IPv4 over an IPv6 socket is plain IPv4, and a link-local address has no zone
+    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
     const version = isIP(plain)
     return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }
@@ -146,11 +147,6 @@ function addRange(list: BlockList, range: string): void {
   if (version === 0 || Number(bits ?? 0) > longest)
     throw new ConfigError(`'${range}' is neither an address nor a range: write for example 10.0.0.0/8 or ::1`)
   list.addSubnet(address, Number(bits ?? longest), version === 4 ? 'ipv4' : 'ipv6')
-}
-
-/** Turns IPv4 over an IPv6 socket into plain IPv4, and drops the zone of a link-local address. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }
 
 /** What distinguishes tenants: the presented API key, only a trusted peer's header, or nothing: all are one tenant. */

@@ -21,9 +21,9 @@ export interface ChunkSink {
 }
 
 /** Why a text is not learned. */
-export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'unreadable' | 'encoded' | 'too_large'
+type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'unreadable' | 'encoded' | 'too_large'
 
-interface LearnerOptions {
+export interface LearnerOptions {
   readonly sink: ChunkSink
   /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number

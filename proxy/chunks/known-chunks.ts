@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { inSlices } from '../http/bounds/event-loop.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
-import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
+import { ChunkLearner, type ChunkSink, endsOf, type LearnerOptions, type Lesson } from './chunk-learner.ts'
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
 import { type ChunkFacts, type ChunkRecord, chunkFlags } from './table/chunk-record.ts'
@@ -35,11 +35,8 @@ export interface ChunkListener {
   forgotten(scope: string, digests: readonly Int32Array[] | undefined): void
 }
 
-interface KnownChunksOptions {
+interface KnownChunksOptions extends Omit<LearnerOptions, 'sink' | 'onLearned'> {
   readonly maxChunks: number
-  /** identifies this proxy's order of chunks among those of all proxies */
-  readonly source: number
-  readonly onIgnored?: (reason: IgnoredReason, count: number) => void
   readonly onLearned?: (kind: ChunkInputs['kind'] | 'registered', count: number) => void
 }
 
@@ -194,10 +191,10 @@ export class KnownChunks implements ChunkSink {
   }
 
   makeSure(scope: string, handle: ChunkHandle): void {
-    const table = this.#tableOf()
-    const wasSure = table.columns.isSure(handle.chunk)
-    table.makeSure(handle)
-    if (!wasSure && table.columns.isSure(handle.chunk)) this.#listener?.learned(scope, table.columns.read(handle.chunk))
+    const { columns } = this.#tableOf()
+    if (!columns.isThere(handle) || columns.isSure(handle.chunk)) return
+    columns.makeSure(handle.chunk)
+    this.#listener?.learned(scope, columns.read(handle.chunk))
   }
 
   noteCandidates(handles: readonly ChunkHandle[], question: string): void {

@@ -26,30 +26,26 @@ export function allocateLarge(bytes: number): Buffer {
 /** Chunks put together; linear in time and space even when every chunk is one byte. */
 export class GatheredBytes {
   #bytes: Buffer = Buffer.alloc(0)
-  #length = 0
-
-  get length(): number {
-    return this.#length
-  }
+  length = 0
 
   /** `expected`: how many there will be together, if that was announced. */
   add(chunk: Buffer, expected = 0): void {
-    const length = this.#length + chunk.length
-    if (this.#length === 0) {
+    const length = this.length + chunk.length
+    if (this.length === 0) {
       // usually there is only one: it is not copied, and has no room after it that could be written to
       this.#bytes = chunk
     } else {
       if (length > this.#bytes.length) this.#grow(length, expected)
-      chunk.copy(this.#bytes, this.#length)
+      chunk.copy(this.#bytes, this.length)
     }
-    this.#length = length
+    this.length = length
   }
 
   /** Returns everything gathered; the next chunk starts over. */
   take(): Buffer {
-    const taken = this.#bytes.subarray(0, this.#length)
+    const taken = this.#bytes.subarray(0, this.length)
     this.#bytes = Buffer.alloc(0)
-    this.#length = 0
+    this.length = 0
     return taken
   }
 
@@ -58,7 +54,7 @@ export class GatheredBytes {
     const isDue = expected >= length && (expected <= megabyte || length > megabyte)
     const size = isDue ? expected : length * 2
     const grown = size > megabyte ? allocateLarge(size) : Buffer.allocUnsafe(size)
-    this.#bytes.copy(grown, 0, 0, this.#length)
+    this.#bytes.copy(grown, 0, 0, this.length)
     this.#bytes = grown
   }
 }

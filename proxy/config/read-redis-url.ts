@@ -42,6 +42,7 @@ export function readRedisUrl(url: string): RedisAddress {
   if (isSentinel && !master) throw new ConfigError(`does not say which master the sentinels watch: ${shapes}`)
   if (kind === 'cluster' && database) throw new ConfigError('names a database: a cluster has but one, leave it out')
   const [username, password] = readLogin(login)
+  if (!/^\d{0,5}$/.test(database)) throw new ConfigError(`names a database that is no number: ${shapes}`)
   return {
     kind: kind as RedisAddress['kind'],
     isTls: scheme === 'rediss',
@@ -49,7 +50,7 @@ export function readRedisUrl(url: string): RedisAddress {
     master: isSentinel ? decode(master) : undefined,
     username,
     password,
-    database: readDatabase(database),
+    database: Number(database),
   }
 }
 
@@ -70,11 +71,6 @@ function readNode(text: string, standardPort: number): RedisNode {
 function readLogin(login: string): [username: string | undefined, password: string | undefined] {
   const [, username = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? []
   return [decode(username) || undefined, decode(password) || undefined]
-}
-
-function readDatabase(text: string): number {
-  if (!/^\d{0,5}$/.test(text)) throw new ConfigError(`names a database that is no number: ${shapes}`)
-  return Number(text)
 }
 
 function decode(text: string): string {

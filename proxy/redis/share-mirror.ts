@@ -1,14 +1,15 @@
-import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { Log } from '../common/log.ts'
 import type { RedisFault } from '../common/reasons.ts'
 import type { Companion } from '../replicas/fleet.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
 import { mirrorRedisKeys } from './redis-keys.ts'
 import { SharedTokens } from './shared-tokens.ts'
+
+/** How many keys are removed with one command. */
+const keysAtOnce = 256
 
 /**
  * Shares the mirror of a replica through Redis. Not for an engine whose own events are followed: every proxy receives
@@ -41,26 +42,14 @@ export function shareMirror(
     close,
     drop: async () => {
       await close(0)
-      if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replica.cache.tokens.known()])
+      if (!connection.isUp) return
+      const { log: key, tokens: keyOf } = mirrorRedisKeys(namespace, replica.id)
+      // whoever finds no log writes what it knows again; what is left expires
+      const keys = [...Array.from(replica.cache.tokens.known(), keyOf), key]
+      for (let at = 0; at < keys.length; at += keysAtOnce) {
+        const args = keys.slice(at, at + keysAtOnce)
+        await connection.write([{ key: args[0]!, name: 'unlink', args }])
+      }
     },
-  }
-}
-
-/** How many keys are removed with one command. */
-const keysAtOnce = 256
-
-/** Removes from Redis what is kept of a replica, and the tokens of these of its requests. What is left expires. */
-async function forgetMirror(
-  redis: Pick<RedisAccess, 'write'>,
-  namespace: string,
-  replica: ReplicaId,
-  requests: readonly RequestId[],
-): Promise<void> {
-  const keys = mirrorRedisKeys(namespace, replica)
-  // whoever finds no log writes what it knows again
-  const all = [...requests.map((request) => keys.tokens(request)), keys.log]
-  for (let at = 0; at < all.length; at += keysAtOnce) {
-    const some = all.slice(at, at + keysAtOnce)
-    await redis.write([{ key: some[0]!, name: 'unlink', args: some }])
   }
 }

@@ -14,12 +14,6 @@ interface SharedHotBlocksOptions extends SharedPartOptions {
   readonly capacity?: number
 }
 
-/** What an entry says: all counts, and the stamp of the last clearing, 0 if there was none. */
-interface Told {
-  readonly cleared: number
-  readonly top: readonly HotBlock[]
-}
-
 const pollMilliseconds = 1_000
 const version = 1
 /** How often it is tried to write before another proxy does, in one turn. */
@@ -149,7 +143,8 @@ export class SharedHotBlocks extends SharedPart<SharedHotBlocksOptions> implemen
   }
 }
 
-function readTold(bytes: Buffer | undefined): Told | undefined {
+/** Reads what an entry says: all counts, and the stamp of the last clearing, 0 if there was none. */
+function readTold(bytes: Buffer | undefined): { cleared: number; top: HotBlock[] } | undefined {
   const [written, cleared, rows] = (bytes && unpack(bytes, 3)) ?? []
   if (written !== version || !isWhole(cleared, Number.MAX_SAFE_INTEGER) || !Array.isArray(rows)) return undefined
   const top = rows.map(readHotBlock)

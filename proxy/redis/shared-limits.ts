@@ -87,12 +87,13 @@ export class SharedLimits extends SharedPart<SharedLimitsOptions> {
 
   #adopt({ id, fields: [proxy, text] }: StreamEntry): void {
     const { limits, now, onFault } = this.options
-    const uses = readUses(String(text))
-    if (uses === undefined) onFault('redis_value')
+    const uses = tryJson(String(text))
+    const areUses = Array.isArray(uses) && uses.every(isUse)
+    if (!areUses) onFault('redis_value')
     // Counted from the newest entry, so that only the clock of Redis matters. Redis drops a feed that is a minute old.
     const age = timeOf(this.#seen) - timeOf(id)
     if (String(proxy) === this.options.proxy || age > keptSeconds * 1000) return
-    for (const [name, requests, tokens] of uses ?? []) {
+    for (const [name, requests, tokens] of areUses ? uses : []) {
       const key = this.#named.get(name)
       if (key) limits.adopt(key, { requests, tokens }, now() - age)
     }
@@ -104,13 +105,8 @@ function timeOf(id: string): number {
   return Number.parseInt(id, 10)
 }
 
-/** Returns what was used of each key; undefined: invalid. */
-function readUses(text: string): [name: string, requests: number, tokens: number][] | undefined {
-  const uses = tryJson(text)
-  return Array.isArray(uses) && uses.every(isUse) ? uses : undefined
-}
-
-function isUse(value: unknown): value is [string, number, number] {
+/** Whether this says what was used of a key. */
+function isUse(value: unknown): value is [name: string, requests: number, tokens: number] {
   if (!Array.isArray(value) || value.length !== 3) return false
   const [name, requests, tokens] = value as unknown[]
   const areCounts = [requests, tokens].every((count) => typeof count === 'number' && Math.abs(count) <= most)

@@ -44,7 +44,8 @@ export class Admission {
   readonly #slots = new EngineSlots<AdmissionRequest>()
   readonly #windowMilliseconds: number
   #most: number
-  #waitingTokens = 0
+  /** tokens to prefill for the waiting requests */
+  waitingTokens = 0
   #timer: NodeJS.Timeout | undefined
   #timerAt: number | undefined
 
@@ -76,11 +77,6 @@ export class Admission {
   /** Tokens that the engine has yet to prefill for the requests it was given. */
   get inFlightTokens(): number {
     return this.#slots.tokens
-  }
-
-  /** Tokens to prefill for the waiting requests. */
-  get waitingTokens(): number {
-    return this.#waitingTokens
   }
 
   /** Changes how many requests may be at the engine; those that already are stay. */
@@ -127,7 +123,7 @@ export class Admission {
   #wait(request: AdmissionRequest, isGrouped: boolean, signal: Leaving): Promise<void> {
     const [tokens, now] = [tokensOf(request), this.#now()]
     if (this.depth === 1) this.#drainRate.resume(now)
-    this.#waitingTokens += tokens
+    this.waitingTokens += tokens
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         if (!this.#window.remove(waiting)) this.#queue.remove(waiting)
@@ -138,7 +134,7 @@ export class Admission {
       const stopWaiting = (): void => {
         signal.removeEventListener('abort', onAbort)
         this.#room.give(request.tenant)
-        this.#waitingTokens -= tokens
+        this.waitingTokens -= tokens
       }
       const admit = (): void => {
         stopWaiting()

@@ -29,7 +29,8 @@ export class CircuitBreaker {
   #inARow = 0
   #openedAt: number | undefined
   #probedAt: number | undefined
-  #lastFault: string | undefined
+  /** the reason of the latest failure */
+  lastFault: string | undefined
 
   constructor(options: BreakerOptions = breakerDefaults, now: () => number = () => performance.now()) {
     this.#options = options
@@ -40,11 +41,6 @@ export class CircuitBreaker {
   get state(): BreakerState {
     if (this.#openedAt === undefined) return 'closed'
     return this.#isOver(this.#openedAt) ? 'half_open' : 'open'
-  }
-
-  /** The reason of the latest failure. */
-  get lastFault(): string | undefined {
-    return this.#lastFault
   }
 
   /** Whether a request may be sent now. */
@@ -73,7 +69,7 @@ export class CircuitBreaker {
   /** The connection failed, or broke before the head of an answer. */
   unreachable(fault = 'it cannot be reached'): void {
     const { state } = this
-    this.#lastFault = fault
+    this.lastFault = fault
     // requests sent before it opened may fail now too
     if (state === 'open') return
     this.#inARow += 1

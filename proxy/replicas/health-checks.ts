@@ -54,20 +54,16 @@ const toHealthy = 2
 
 /** Whether a replica is healthy according to its latest checks. Starts as healthy. */
 export class HealthState {
-  #isHealthy = true
+  /** the result of the checks so far */
+  isHealthy = true
   /** consecutive checks that contradict the state */
   #against = 0
 
-  /** The result of the checks so far. */
-  get isHealthy(): boolean {
-    return this.#isHealthy
-  }
-
   /** Notes the result of a check. */
   note(isAlive: boolean): void {
-    this.#against = isAlive === this.#isHealthy ? 0 : this.#against + 1
-    if (this.#against < (this.#isHealthy ? toUnhealthy : toHealthy)) return
-    this.#isHealthy = isAlive
+    this.#against = isAlive === this.isHealthy ? 0 : this.#against + 1
+    if (this.#against < (this.isHealthy ? toUnhealthy : toHealthy)) return
+    this.isHealthy = isAlive
     this.#against = 0
   }
 }

@@ -133,43 +133,33 @@ function ofConfig({ engines }: Named): readonly FoundEngine[] {
  */
 async function accompany(
   replica: Replica,
-  engine: EngineConfig,
-  telemetry: Telemetry,
+  { id, events: eventsUrl, replay: replayUrl }: EngineConfig,
+  { log, metrics, now }: Telemetry,
   redis: SharedRedis | undefined,
 ): Promise<Companion[]> {
-  const { log, metrics } = telemetry
   try {
-    if (engine.events !== undefined) await followEvents(replica, engine, engine.events, telemetry)
-    else if (redis) {
+    if (eventsUrl === undefined) {
+      if (!redis) return []
       // loaded only if configured, as the client is
       const { shareMirror } = await import('../redis/share-mirror.ts')
       return [shareMirror(replica, redis, metrics, log)]
     }
+    if (replayUrl === undefined)
+      log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
+    // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
+    const { EngineEvents } = await import('../replicas/events/engine-events.ts')
+    replica.cache.events = new EngineEvents({
+      eventsUrl,
+      replayUrl,
+      mirror: replica.replicaMirror,
+      now,
+      warn: (details, message) => log.warn({ replica: id, ...details }, message),
+      onGap: () => metrics.mirrorGaps.inc(),
+    })
   } catch (error) {
-    log.error({ error, replica: replica.id }, 'what the engine holds is not followed: internal error')
+    log.error({ error, replica: id }, 'what the engine holds is not followed: internal error')
   }
   return []
-}
-
-async function followEvents(
-  replica: Replica,
-  { id, replay: replayUrl }: EngineConfig,
-  eventsUrl: string,
-  { log, metrics, now }: Telemetry,
-): Promise<void> {
-  if (replayUrl === undefined) {
-    log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
-  }
-  // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
-  const { EngineEvents } = await import('../replicas/events/engine-events.ts')
-  replica.cache.events = new EngineEvents({
-    eventsUrl,
-    replayUrl,
-    mirror: replica.replicaMirror,
-    now,
-    warn: (details, message) => log.warn({ replica: id, ...details }, message),
-    onGap: () => metrics.mirrorGaps.inc(),
-  })
 }
 
 /** Creates what the engines, still none, are asked and sent besides the requests of clients. */

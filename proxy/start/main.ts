@@ -7,7 +7,7 @@ import type { AdminDependencies, AdminHandler } from '../admin/admin-app.ts'
 import { createLog, type Log } from '../common/log.ts'
 import { readVersion } from '../common/read-version.ts'
 import { within } from '../common/within.ts'
-import type { Config, EngineConfig, Settings } from '../config/config.ts'
+import type { Config, Settings } from '../config/config.ts'
 import { readListenAddress, withoutPassword } from '../config/read-arguments.ts'
 import {
   type Certificates,
@@ -24,10 +24,8 @@ import { findWarnings, warnOnce } from '../config/start-warnings.ts'
 import { Gain } from '../gain/gain.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 import { Listener } from '../http/listener.ts'
-import { lookAfterReplicas } from '../replicas/look-after-replicas.ts'
 import { ReplicaSet } from '../replicas/replica-set.ts'
 import { createApp } from '../request/app.ts'
-import type { Pipeline } from '../request/pipeline.ts'
 import { logUnread } from '../telemetry/access-log.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
@@ -37,6 +35,7 @@ import { TemplateBook } from '../templates/template-book.ts'
 import { createMirrors } from './create-replicas.ts'
 import { createAsides, LiveFleet } from './live-fleet.ts'
 import { createChunks, createRecorder, LivePipeline, type OpenRedis } from './live-pipeline.ts'
+import { lookAfterReplicas } from './look-after-replicas.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -91,7 +90,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, recorder, log, redis }
   const live = new LivePipeline(config, parts)
   const fleet = new LiveFleet(live.pipeline, redis, emulator !== undefined)
-  const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
+  const embedded = emulator && { url: emulator.url, kind: 'vllm' as const, id: embeddedId }
+  const found = embedded ? [{ engine: embedded, tls: undefined }] : tls.engines
   await fleet.set(found)
   const started = live.connect(redisStartMilliseconds).then(() => fleet.start())
   const control = within(controlMilliseconds, started).then(() =>
@@ -109,7 +109,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   }
   warnOfExpired(findExpired(config, tls))
   const endWatching = watchCertificates(certificateFiles(config), () => setCertificates(readCertificates(config)), log)
-  const upkeep = startUpkeep(live.pipeline, () => fleet.tick())
+  const upkeep = lookAfterReplicas(live.pipeline, () => fleet.tick())
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
@@ -193,10 +193,6 @@ const embeddedId = 'emulator'
 /** The emulator shares the proxy's event loop, and its model takes no prompt of a megabyte. */
 const embeddedBodyBytes = 2 * 1024 * 1024
 
-function embeddedEngine({ url }: Emulator): EngineConfig {
-  return { url, kind: 'vllm', id: embeddedId }
-}
-
 async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   // loaded only if needed: its tokeniser alone takes 20 MB
   const { startEmulator } = await import('#emulator/emulator.ts')
@@ -204,18 +200,4 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
   const bodyBytes = embeddedBodyBytes
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
-}
-
-/** Runs what depends on time. */
-function startUpkeep({ settings, gain, recorder, modelLists, replicas, telemetry }: Pipeline, onTick: () => void) {
-  const { intervalSeconds, timeoutSeconds = 2 } = settings().checks
-  const health = { intervalMilliseconds: intervalSeconds * 1000, timeoutMilliseconds: timeoutSeconds * 1000 }
-  return lookAfterReplicas(() => replicas.all, health, {
-    log: telemetry.log,
-    now: telemetry.now,
-    tellsOfEngines: settings().health.readyz === 'engine',
-    wantsEstimates: () => settings().mode === 'shadow' || gain.isRead || recorder !== undefined,
-    modelLists,
-    onTick,
-  })
 }

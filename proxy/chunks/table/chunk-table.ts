@@ -101,11 +101,6 @@ export class ChunkTable {
     return scope ? this.#scopes.chunksOf(scope) : []
   }
 
-  /** Marks a chunk as sure. */
-  makeSure(handle: ChunkHandle): void {
-    if (this.columns.isThere(handle)) this.columns.makeSure(handle.chunk)
-  }
-
   /** A hash of the question of the last list that contained a chunk without its neighbours in the given order; 0: none. */
   listOf(chunk: number): number {
     return this.columns.sightingOf(chunk) >>> 16

@@ -28,7 +28,11 @@ export function findContradictions(settings: WrittenConfig): SettingFault[] {
     if (set !== undefined || order !== undefined)
       throw new Error('set and order say something of one request: its sender states them in x-reprise-options')
   })
-  faults.push(...redisFaults(settings.redis))
+  const { url, tls } = settings.redis
+  for (const reason of pairFaults(tls)) add(['redis', 'tls'], reason)
+  tryTo(['redis', 'url'], () => {
+    if (url !== undefined && !readRedisUrl(url).isTls && tls) add(['redis', 'tls'], 'is for a Redis behind rediss://')
+  })
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
     add(['tls', 'client_ca'], 'needs cert and key beside it')
@@ -57,7 +61,6 @@ export function engineFaults(engines: readonly EngineSettings[]): SettingFault[]
   const ids = engines.map(({ id }) => id?.toLowerCase())
   const urls = engines.map(({ url }) => (URL.canParse(url) ? new URL(url).href : undefined))
   return engines.flatMap((engine, i) => {
-    const { tls } = engine
     const faults = findEngineFaults(engine)
     const [id, url] = [ids[i], urls[i]]
     const before = ids.indexOf(id)
@@ -65,24 +68,12 @@ export function engineFaults(engines: readonly EngineSettings[]): SettingFault[]
       faults.push(['id', `another engine is called '${engines[before]!.id}' too: give each its own, whatever its case`])
     if (id === 'gone') faults.push(['id', `'gone' is reserved: metrics count engines that have left as replica="gone"`])
     if (url !== undefined && urls.indexOf(url) < i) faults.push(['url', 'is named twice: name each engine once'])
-    if (tls) for (const reason of pairFaults(tls)) faults.push(['tls', reason])
+    for (const reason of pairFaults(engine.tls)) faults.push(['tls', reason])
     return faults.map(([key, reason]) => ({ path: ['engines', i, key], reason }))
   })
 }
 
-function redisFaults({ url, tls }: WrittenConfig['redis']): SettingFault[] {
-  const faults = tls ? pairFaults(tls).map((reason) => ({ path: ['redis', 'tls'], reason })) : []
-  if (url === undefined) return faults
-  try {
-    const { isTls } = readRedisUrl(url)
-    if (tls && !isTls) faults.push({ path: ['redis', 'tls'], reason: 'is for a Redis behind rediss://' })
-  } catch (error) {
-    faults.push({ path: ['redis', 'url'], reason: (error as Error).message })
-  }
-  return faults
-}
-
-function pairFaults({ cert, key }: Pick<TlsFiles, 'cert' | 'key'>): string[] {
+function pairFaults({ cert, key }: Pick<TlsFiles, 'cert' | 'key'> = {}): string[] {
   if ((cert === undefined) === (key === undefined)) return []
   return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
 }

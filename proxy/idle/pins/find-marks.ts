@@ -22,10 +22,7 @@ export interface MarkedPrompt {
 }
 
 /** Times to live in Anthropic's API; 5m if a mark names none. */
-const seconds = new Map<unknown, number>([
-  ['5m', 300],
-  ['1h', 3_600],
-])
+const seconds = new Map<unknown, number>(Object.entries({ '5m': 300, '1h': 3_600 }))
 
 /** A part of a prompt, the member of it that can have marks of its own, and other marks that stand at its end. */
 type Part = readonly [part: unknown, inner?: string | undefined, others?: readonly unknown[]]

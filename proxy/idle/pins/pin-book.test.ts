@@ -75,7 +75,7 @@ test('no tenant has more than its limit, nor all together more than theirs, and 
   ])
   expect(names(book)).toEqual(['a', 'b', 'c', 'e', 'f'])
   expect(book.tokens).toBe(10_000)
-  expect([book.remove('a'), book.remove('a')]).toEqual([true, false])
+  expect([book.delete('a'), book.delete('a')]).toEqual([true, false])
   expect(note(book, 'g', { tenant: 'u' })).toEqual(['pinned'])
 })
 

@@ -46,12 +46,10 @@ export interface Pin extends MarkedRequest {
   readonly held: Map<ReplicaId, Held>
 }
 
-/** The pinned prompts: each until its time to live is over since it was last asked for. */
-export class PinBook {
-  readonly #pins = new Map<string, Pin>()
-
+/** The pinned prompts by their prefixes: each until its time to live is over since it was last asked for. */
+export class PinBook extends Map<string, Pin> {
   get all(): readonly Pin[] {
-    return [...this.#pins.values()]
+    return [...this.values()]
   }
 
   get tokens(): number {
@@ -71,19 +69,19 @@ export class PinBook {
       pin.held.set(marked.from.id, { at: now })
     }
     return marks.map(({ prefix, seconds, share }) => {
-      const known = this.#pins.get(prefix)
+      const known = this.get(prefix)
       if (known && known.seconds >= seconds) return 'used'
       if (marked.tokens * share < leastTokens) return 'too_short'
       if (share < leastShare) return 'mark_too_early'
       // a prompt that goes on from them keeps them as well
-      const covered = passed.filter((pin) => pin.seconds <= seconds && this.#pins.get(pin.prefix) === pin)
+      const covered = passed.filter((pin) => pin.seconds <= seconds && this.get(pin.prefix) === pin)
       const all = [...this.all.filter((pin) => !covered.includes(pin)), marked]
       if (tokensOf(all.filter(({ tenant }) => tenant === marked.tenant)) > limits.tenantTokens) return 'tenant_limit'
       const bytes = all.reduce((sum, { request }) => sum + request.body.length, 0)
       if (tokensOf(all) > limits.tokens || bytes > mostBytes) return 'limit'
-      for (const pin of covered) this.#pins.delete(pin.prefix)
+      for (const pin of covered) this.delete(pin.prefix)
       const held = new Map([[marked.from.id, { at: now }]])
-      this.#pins.set(prefix, { ...marked, prefix, seconds, expires: now + 1_000 * seconds, held })
+      this.set(prefix, { ...marked, prefix, seconds, expires: now + 1_000 * seconds, held })
       return 'pinned'
     })
   }
@@ -99,17 +97,12 @@ export class PinBook {
       const own = (kept.get(pin.tenant) ?? 0) + pin.tokens
       const isOver =
         pin.expires <= now || !admits(pin.key) || [...pin.held.values()].every(({ isRefused }) => isRefused)
-      if (isOver || own > limits.tenantTokens || all + pin.tokens > limits.tokens) this.#pins.delete(pin.prefix)
+      if (isOver || own > limits.tenantTokens || all + pin.tokens > limits.tokens) this.delete(pin.prefix)
       else {
         kept.set(pin.tenant, own)
         all += pin.tokens
       }
     }
-  }
-
-  /** Unpins one. Returns false if there is none of this name. */
-  remove(prefix: string): boolean {
-    return this.#pins.delete(prefix)
   }
 }
 

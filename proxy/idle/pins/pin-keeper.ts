@@ -120,7 +120,7 @@ export class PinKeeper {
 
   /** Unpins one. Returns false if there is none of this name. */
   remove(id: string): boolean {
-    return this.#book.remove(id)
+    return this.#book.delete(id)
   }
 
   /** Unpins all, and pins nothing that is under way. */

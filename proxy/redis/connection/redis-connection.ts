@@ -3,9 +3,8 @@ import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { within } from '../../common/within.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { type RedisClient, renewClient } from './create-redis-client.ts'
-import type { RedisCommand, RedisReply } from './redis-command.ts'
+import { type RedisCommand, type RedisReply, setCommand } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'
-import { RedisMarks } from './redis-marks.ts'
 import { RefusedWrites, type RefusedWritesOptions } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
@@ -47,7 +46,11 @@ export class RedisConnection {
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
   readonly #listeners = new Set<RedisListener>()
-  readonly #marks: RedisMarks
+  /**
+   * The marks known to exist. They are only refreshed, never created: so a lost mark stays lost until we see it, however
+   * late a command takes effect and whatever becomes of its reply.
+   */
+  readonly #known = new Set<string>()
   readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
   /** a reply was late: requests do not ask again until one arrives in time */
@@ -67,7 +70,6 @@ export class RedisConnection {
   constructor(client: RedisClient, options: RedisConnectionOptions) {
     this.#client = client
     this.#options = options
-    this.#marks = new RedisMarks(options.marks, options.markSeconds)
     this.#refused = new RefusedWrites(options)
     // a cluster only reports that no node is left; its nodes say why
     client.on('error', ({ message, lastNodeError }: Error & { lastNodeError?: Error }) => {
@@ -156,7 +158,7 @@ export class RedisConnection {
   /** Checks whether the marks still exist, and creates the missing ones. */
   async #ask(): Promise<void> {
     let fault = await this.#askOnce()
-    if (fault === undefined && this.#marks.isIncomplete) fault = await this.#askOnce()
+    if (fault === undefined && this.#known.size < this.#options.marks.length) fault = await this.#askOnce()
     if (this.#closing.signal.aborted) return
     if (fault !== undefined) return this.#down(fault)
     this.#isSlow = false
@@ -168,15 +170,25 @@ export class RedisConnection {
     if (this.#client.status !== 'ready') return this.#fault
     const missing = await this.#askForDatabase()
     if (missing !== undefined) return missing
-    const { commands, read } = this.#marks.ask()
-    const replies = await this.#answersTo(commands)
+    const { marks, markSeconds } = this.#options
+    const flags = marks.map((key) => (this.#known.has(key) ? (['XX'] as const) : []))
+    const replies = await this.#answersTo(marks.map((key, i) => setCommand(key, '1', markSeconds, ...flags[i]!)))
     if (typeof replies === 'string') return replies
-    // a mark that was created had been lost, and this is the only time we see it
-    if (read(replies)) this.#hasLost = true
+    for (const [i, key] of marks.entries()) this.#noteMark(key, replies[i]!)
     const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
     if (silent && 'error' in silent) return silent.error.message
     this.#refused.probed(replies)
     return undefined
+  }
+
+  #noteMark(key: string, reply: RedisReply): void {
+    if ('error' in reply) return
+    if (reply.value === null) this.#known.delete(key)
+    else if (!this.#known.has(key)) {
+      this.#known.add(key)
+      // it had been lost, and this is the only time we see it
+      this.#hasLost = true
+    }
   }
 
   /** Checks that the database exists: a client silently stays in database 0 if its own does not. */

@@ -27,14 +27,11 @@ export async function runCommands(client: RedisClient, commands: readonly RedisC
 async function runPipeline(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
   try {
     const results = await client.pipeline(commands.map(({ name, args }) => [name, ...args])).exec()
-    return commands.map((_, i) => toReply(results?.[i]))
+    return commands.map((_, i) => {
+      const [error, value] = results?.[i] ?? [new Error('no answer')]
+      return error ? { error } : { value }
+    })
   } catch (error) {
     return commands.map(() => ({ error: error as Error }))
   }
-}
-
-function toReply(result: [error: Error | null, value: unknown] | undefined): RedisReply {
-  if (!result) return { error: new Error('no answer') }
-  const [error, value] = result
-  return error ? { error } : { value }
 }

@@ -19,51 +19,36 @@ const pauseMilliseconds = 250
 
 /**
  * Writes to Redis off the request path: the latest change of each key, in pipelines, one at a time. Failed writes stay
- * in the queue until Redis accepts them.
+ * in the queue until Redis accepts them. As a map it holds the changes that wait.
  */
-export class WriteBehind<Key, Change> {
+export class WriteBehind<Key, Change> extends Map<Key, Change> {
   readonly #redis: RedisAccess
   readonly #options: WriteBehindOptions<Key, Change>
-  readonly #waiting = new Map<Key, Change>()
   #isWriting = false
   #hasGivenUp = false
   #isClosed = false
 
   constructor(redis: RedisAccess, options: WriteBehindOptions<Key, Change>) {
+    super()
     this.#redis = redis
     this.#options = options
   }
 
-  /** The number of keys with a waiting change. */
-  get size(): number {
-    return this.#waiting.size
-  }
-
-  /** Returns the waiting change of a key. */
-  peek(key: Key): Change | undefined {
-    return this.#waiting.get(key)
-  }
-
   /** Queues a change; it replaces a waiting one of the same key. */
   put(key: Key, change: Change): void {
-    this.#waiting.delete(key)
-    this.#waiting.set(key, change)
-    if (this.#waiting.size > this.#options.maxKeys) {
-      const [oldest] = this.#waiting.keys()
-      this.#waiting.delete(oldest!)
+    this.delete(key)
+    this.set(key, change)
+    if (this.size > this.#options.maxKeys) {
+      const [oldest] = this.keys()
+      this.delete(oldest!)
       this.#hasGivenUp = true
     }
     this.wake()
   }
 
-  /** Drops the waiting change of a key. */
-  delete(key: Key): void {
-    this.#waiting.delete(key)
-  }
-
   /** Resumes writing if it had stopped. */
   wake(): void {
-    if (this.#isWriting || this.#isClosed || this.#waiting.size === 0) return
+    if (this.#isWriting || this.#isClosed || this.size === 0) return
     this.#isWriting = true
     void this.#writeAll().finally(() => {
       this.#isWriting = false
@@ -73,7 +58,7 @@ export class WriteBehind<Key, Change> {
   /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number, now: () => number): Promise<void> {
     const until = now() + milliseconds
-    while (this.#redis.isUp && (this.#isWriting || this.#waiting.size > 0) && now() < until) {
+    while (this.#redis.isUp && (this.#isWriting || this.size > 0) && now() < until) {
       this.wake()
       await pause(2)
     }
@@ -81,7 +66,7 @@ export class WriteBehind<Key, Change> {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting.size > 0 && !this.#isClosed) {
+    while (this.size > 0 && !this.#isClosed) {
       // other pending work goes first, above all requests
       await afterIo()
       if (!this.#redis.isUp) return
@@ -99,9 +84,9 @@ export class WriteBehind<Key, Change> {
     const batch: [Key, Change][] = []
     const commands: RedisCommand[] = []
     let characters = 0
-    for (const [key, change] of this.#waiting) {
+    for (const [key, change] of this) {
       if (commands.length === batchSize || characters > batchCharacters) break
-      this.#waiting.delete(key)
+      this.delete(key)
       const command = this.#options.toCommand(key, change)
       if (!command) continue
       batch.push([key, change])
@@ -118,7 +103,7 @@ export class WriteBehind<Key, Change> {
       if (!isRepeated) continue
       isTaken = false
       // a newer change takes precedence
-      if (!this.#waiting.has(key)) this.#waiting.set(key, change)
+      if (!this.has(key)) this.set(key, change)
     }
     return isTaken
   }

@@ -104,7 +104,7 @@ export class SharedConversationStore implements ConversationStore {
   #adopt(turn: TurnKey, reply: RedisReply): void {
     if ('error' in reply || typeof reply.value !== 'string' || this.#memory.peek(turn)) return
     // it was taken back, and Redis does not know yet
-    if (this.#writes.peek(turn) !== undefined) return
+    if (this.#writes.get(turn) !== undefined) return
     const sent = readTurnRecord(turn, reply.value)
     if (sent) this.#memory.remember(turn, sent)
     else this.#options.onFault('redis_value')
@@ -112,7 +112,7 @@ export class SharedConversationStore implements ConversationStore {
 
   #restoreAll(): void {
     for (const turn of this.#written.keys()) this.#disbelieve(turn)
-    for (const turn of this.#memory.keys()) if (this.#writes.peek(turn) === undefined) this.#writes.put(turn, 'restore')
+    for (const turn of this.#memory.keys()) if (this.#writes.get(turn) === undefined) this.#writes.put(turn, 'restore')
   }
 
   #toCommand(turn: TurnKey, change: Change): RedisCommand | undefined {

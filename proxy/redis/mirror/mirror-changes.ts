@@ -8,20 +8,9 @@ const maxWaiting = 1 << 20
 const mostCost = 256
 const mostBytes = 1 << 18
 
-/** The changes of a mirror that are not in Redis yet: of each request the one that says most. */
-export class MirrorChanges {
-  readonly #waiting = new Map<RequestId, RecordKind>()
+/** The changes of a mirror that are not in Redis yet, oldest first: of each request the one that says most. */
+export class MirrorChanges extends Map<RequestId, RecordKind> {
   #hasOverflowed = false
-
-  /** The number of requests with a change. */
-  get size(): number {
-    return this.#waiting.size
-  }
-
-  /** The requests with a change, oldest first. */
-  requests(): IterableIterator<RequestId> {
-    return this.#waiting.keys()
-  }
 
   /** Returns whether more changes came than can wait, and resets that flag. */
   takeOverflow(): boolean {
@@ -30,37 +19,29 @@ export class MirrorChanges {
     return had
   }
 
-  peek(request: RequestId): RecordKind | undefined {
-    return this.#waiting.get(request)
-  }
-
   /** Queues a change, unless the one that waits says as much. */
   put(request: RequestId, kind: RecordKind): void {
-    const before = this.#waiting.get(request)
+    const before = this.get(request)
     const saysMore = !before || rank[kind] > rank[before] || (rank[kind] === 3 && kind !== before)
     if (!saysMore) return
-    this.#waiting.set(request, kind)
-    if (this.#waiting.size <= maxWaiting) return
-    this.#waiting.clear()
+    this.set(request, kind)
+    if (this.size <= maxWaiting) return
+    this.clear()
     this.#hasOverflowed = true
-  }
-
-  delete(request: RequestId): void {
-    this.#waiting.delete(request)
   }
 
   /** The replica was reset: what was held of requests no longer counts, but their token counts still do. */
   reset(): void {
-    for (const [request, kind] of this.#waiting) if (kind === 'held') this.#waiting.set(request, 'counted')
+    for (const [request, kind] of this) if (kind === 'held') this.set(request, 'counted')
   }
 
   /** Takes waiting changes, oldest first, as records of what is believed now: as many as can be encoded in one step. */
   take(cache: Pick<ReplicaCache, 'mirror' | 'tokens'>): MirrorRecord[] {
     const records: MirrorRecord[] = []
     let [cost, bytes] = [0, 0]
-    for (const [request, kind] of this.#waiting) {
+    for (const [request, kind] of this) {
       if (cost >= mostCost || bytes >= mostBytes) break
-      this.#waiting.delete(request)
+      this.delete(request)
       const record = toRecord(request, kind, cache)
       if (record) records.push(record)
       cost += costOf(kind)
@@ -71,8 +52,8 @@ export class MirrorChanges {
 
   /** Puts back a change that was not written, unless a newer one says as much. */
   putBack(request: RequestId, kind: RecordKind): void {
-    const since = this.#waiting.get(request)
-    if (!since || rank[kind] > rank[since]) this.#waiting.set(request, kind)
+    const since = this.get(request)
+    if (!since || rank[kind] > rank[since]) this.set(request, kind)
   }
 }
 

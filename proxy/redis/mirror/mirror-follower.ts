@@ -66,7 +66,7 @@ export class MirrorFollower implements MirrorListener {
 
   /** Applies a reset that another proxy heard of from the engine. `keepsOwn`: requests that wait to be told were sent since. */
   begin(type: Reset, keepsOwn: boolean): void {
-    const held = [...(keepsOwn ? this.#changes.requests() : [])].map((request) => this.#mirror.heldOf(request))
+    const held = [...(keepsOwn ? this.#changes.keys() : [])].map((request) => this.#mirror.heldOf(request))
     const kept = held.flatMap((one) => (one ? [[one.request, one.cachedLength * one.tokensPerCharacter] as const] : []))
     this.#mute(() => {
       if (type === 'cleared' && kept.length === 0) this.#mirror.apply({ type })
@@ -90,7 +90,7 @@ export class MirrorFollower implements MirrorListener {
   }
 
   #takeGone(request: RequestId, stamp: Stamp): void {
-    if (this.#changes.peek(request) === 'sent') return
+    if (this.#changes.get(request) === 'sent') return
     this.#changes.delete(request)
     this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
     this.#tokens.forget(request)
@@ -100,7 +100,7 @@ export class MirrorFollower implements MirrorListener {
   #takeNew(record: MirrorRecord, age: Age, stamp: Stamp): boolean {
     const { kind, request } = record
     // gone here: that is still to be told
-    if (this.#changes.peek(request)) return true
+    if (this.#changes.get(request)) return true
     const gone = kind === 'known' ? this.#gone.get(request) : undefined
     if (gone && !isLater(stamp, gone)) {
       this.#changes.put(request, 'gone')
@@ -115,14 +115,14 @@ export class MirrorFollower implements MirrorListener {
   /** What waits here counts, and is told behind what was read, unless that is of more reports or tells as much. */
   #takeKnown(record: MirrorRecord, age: Age): void {
     const { kind, request } = record
-    if (this.#changes.peek(request) === 'known' && (kind === 'sent' || kind === 'known')) {
+    if (this.#changes.get(request) === 'known' && (kind === 'sent' || kind === 'known')) {
       this.#changes.delete(request)
       if (age === 'past') this.#changes.put(request, 'held')
-    } else if (age === 'later' && kind !== 'counted' && this.#changes.peek(request) === 'held') {
+    } else if (age === 'later' && kind !== 'counted' && this.#changes.get(request) === 'held') {
       this.#changes.delete(request)
       this.#changes.put(request, 'counted')
     }
-    const waiting = this.#changes.peek(request)
+    const waiting = this.#changes.get(request)
     const tellsHeld = kind !== 'counted' && waiting !== 'held' && waiting !== 'sent'
     if (tellsHeld && age === 'earlier' && waiting !== 'known' && !this.#isHeldSo(record)) {
       this.#changes.put(request, 'held')

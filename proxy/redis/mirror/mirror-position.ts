@@ -7,6 +7,8 @@ import { costOf } from './mirror-changes.ts'
 /** How old a belief is: from which generation of the engine, and up to which sequence its reports are in it. */
 export type Stamp = Pick<MirrorEntry, 'generation' | 'born' | 'sequence'>
 
+type ReportedReplica = Pick<ReplicaMirror, 'state' | 'adopt' | 'reuse' | 'adoptReuse'>
+
 /** Entries of a log that are kept or dropped together. */
 interface Stretch {
   readonly first: string
@@ -26,7 +28,7 @@ const highestTag = 2 ** 47
 export class MirrorPosition {
   /** a reset of the engine that is not in the log yet */
   reset: Reset | undefined
-  readonly #replica: Pick<ReplicaMirror, 'state' | 'adopt' | 'reuse' | 'adoptReuse'>
+  readonly #replica: ReportedReplica
   readonly #ttlMilliseconds: number
   readonly #wallClock: () => number
   /** of the last entry that was applied */
@@ -39,11 +41,7 @@ export class MirrorPosition {
   #told: number | undefined = 0
 
   /** `wallClock`: milliseconds since 1970. */
-  constructor(
-    replica: Pick<ReplicaMirror, 'state' | 'adopt' | 'reuse' | 'adoptReuse'>,
-    ttlSeconds: number,
-    wallClock: () => number,
-  ) {
+  constructor(replica: ReportedReplica, ttlSeconds: number, wallClock: () => number) {
     this.#replica = replica
     this.#ttlMilliseconds = ttlSeconds * 1000
     this.#wallClock = wallClock

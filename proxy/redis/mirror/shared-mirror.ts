@@ -53,7 +53,8 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   #isReadAnew = false
   #rereading: Rereading | undefined
   #inFlight = 0
-  #isLoaded = false
+  /** whether the mirror in Redis has been loaded */
+  isLoaded = false
 
   constructor(options: SharedMirrorOptions) {
     super(options, pollMilliseconds)
@@ -67,11 +68,6 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   /** Changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#changes.size + (this.#position.reset ? 1 : 0)
-  }
-
-  /** Whether the mirror in Redis has been loaded. */
-  get isLoaded(): boolean {
-    return this.#isLoaded
   }
 
   /** Starts to load, follow and write. The engine's reports wait for the first load. */
@@ -89,7 +85,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
   }
 
   protected override failed(error: unknown): number {
-    this.#mustRead = this.#isLoaded ? 'all' : 'anew'
+    this.#mustRead = this.isLoaded ? 'all' : 'anew'
     this.options.onError(error)
     return this.options.faultMilliseconds ?? defaultFaultMilliseconds
   }
@@ -130,7 +126,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
     this.#isReadAnew = false
     if (!isRead) this.#mustRead = this.#mustRead === 'anew' ? 'anew' : why
     else await this.#follower.writeAgain(unseen)
-    this.#isLoaded ||= isRead
+    this.isLoaded ||= isRead
     return isRead
   }
 
@@ -159,7 +155,7 @@ export class SharedMirror extends SharedPart<SharedMirrorOptions> {
       if (slices.isOver) await slices.pass()
     }
     // only now has everything up to this entry been applied
-    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.#isLoaded ? 'exact' : 'degraded')
+    if (!this.#position.isAheadOf(entry)) this.#position.adopt(entry, this.isLoaded ? 'exact' : 'degraded')
   }
 
   /** Whether the log is to be read from its beginning before an entry can be applied. */

@@ -115,19 +115,16 @@ async function readChanges(
 ): Promise<string> {
   let version = from
   for await (const line of splitLines(body)) {
-    const { type, object } = toChange(line)
+    const change = tryObject(line)
+    if (!isObject(change?.object))
+      throw new Error(`the Kubernetes API sends what is no change of an object: ${line.slice(0, 300)}`)
+    const [type, object] = [String(change.type), change.object]
     if (type === 'ERROR') throw new RefusedError(Number(object.code), String(object.message))
     const { resourceVersion } = isObject(object.metadata) ? object.metadata : {}
     if (typeof resourceVersion === 'string') version = resourceVersion
     if (type !== 'BOOKMARK') onChange({ type, object })
   }
   return version
-}
-
-function toChange(line: string): KubernetesChange {
-  const change = tryObject(line)
-  if (isObject(change?.object)) return { type: String(change.type), object: change.object }
-  throw new Error(`the Kubernetes API sends what is no change of an object: ${line.slice(0, 300)}`)
 }
 
 class RefusedError extends Error {

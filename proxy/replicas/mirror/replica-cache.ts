@@ -150,7 +150,7 @@ export class ReplicaCache {
   /** Requests have ended, successfully or not. Those that failed were passed to `failed` before. */
   ended(requests: readonly RequestId[]): void {
     for (const request of requests) {
-      this.#running.end(request)
+      this.#running.delete(request)
       this.tokens.end(request)
     }
     this.events?.ended(requests)
@@ -169,7 +169,7 @@ export class ReplicaCache {
 
   /** Tokens of a request that the engine recomputed; undefined if it has not said so, or the request has ended. */
   recomputedOf(request: RequestId): number | undefined {
-    return this.#running.recomputedOf(request)
+    return this.#running.get(request)?.recomputedTokens
   }
 
   /**
@@ -224,7 +224,7 @@ export class ReplicaCache {
   /** The engine was cleared. Requests that have not ended still count as cached, as if they had just been sent. */
   cleared(): void {
     this.#empty(false)
-    for (const [request, prompt] of this.#running.all()) this.resent(request, prompt)
+    for (const [request, { prompt }] of this.#running) this.resent(request, prompt)
   }
 
   /** Nothing counts as cached any more, and the demand history is forgotten. */

@@ -6,7 +6,6 @@ import { inSlices } from '../../http/bounds/event-loop.ts'
 import {
   type CheckpointReport,
   type EngineEvent,
-  type EventBatch,
   type KnownReuse,
   knownOf,
   type Snapshot,
@@ -33,8 +32,10 @@ export class ReplicaMirror {
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
-  #reuse: KnownReuse | undefined
-  #checkpoints: Snapshot['checkpoints']
+  /** how the engine reuses KV at any position; undefined if it has not said that it does */
+  reuse: KnownReuse | undefined
+  /** what the engine says of checkpoints, also where no border can be set; undefined: it keeps none */
+  kept: Snapshot['checkpoints']
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
@@ -55,20 +56,9 @@ export class ReplicaMirror {
     return this.#applied
   }
 
-  /** How the engine reuses KV at any position; undefined if it has not said that it does. */
-  get reuse(): KnownReuse | undefined {
-    return this.#reuse
-  }
-
   /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
   get checkpoints(): CheckpointReport | undefined {
-    const told = this.#checkpoints
-    return told && 'key' in told ? told : undefined
-  }
-
-  /** What the engine says of checkpoints, also where no border can be set; undefined: it keeps none. */
-  get kept(): Snapshot['checkpoints'] {
-    return this.#checkpoints
+    return this.kept && 'key' in this.kept ? this.kept : undefined
   }
 
   /** The state of the protocol. */
@@ -80,7 +70,12 @@ export class ReplicaMirror {
   async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
     const batch = toEventBatch(await body())
     this.#reports.heard(this.#now())
-    return this.#inTurn(() => this.#takeBatch(batch))
+    return this.#inTurn(async () => {
+      const refusal = this.#reports.refuse(batch)
+      if (refusal) return refusal
+      await inSlices(batch.events, (event) => this.takeEvent(event))
+      return this.#reports.took(batch.sequence)
+    })
   }
 
   /** Takes a snapshot, which replaces the state. A snapshot older than the state is a repeat and is ignored. */
@@ -121,7 +116,7 @@ export class ReplicaMirror {
 
   /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
   adoptReuse(reuse: AnyPositionReuse | null | undefined): void {
-    this.#reuse = reuse ? knownOf(reuse) : undefined
+    this.reuse = reuse ? knownOf(reuse) : undefined
   }
 
   /** Delays further reports until a promise settles. */
@@ -135,13 +130,6 @@ export class ReplicaMirror {
     this.cache.clear()
   }
 
-  async #takeBatch(batch: EventBatch): Promise<Acknowledgement> {
-    const refusal = this.#reports.refuse(batch)
-    if (refusal) return refusal
-    await inSlices(batch.events, (event) => this.takeEvent(event))
-    return this.#reports.took(batch.sequence)
-  }
-
   async #replace(snapshot: Snapshot): Promise<Acknowledgement> {
     const refusal = this.#reports.refuseSnapshot(snapshot)
     if (refusal) return refusal
@@ -149,7 +137,7 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.#checkpoints = checkpoints
+    this.kept = checkpoints
     this.cache.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1

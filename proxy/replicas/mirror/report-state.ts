@@ -23,8 +23,8 @@ export class ReportState {
   #generation: string | undefined
   #sequence = 0
   #mode: MirrorMode = 'fallback'
-  /** false: reports come from the engine's own events, which detect lateness themselves */
-  #isByCallbacks = true
+  /** Reports come by callbacks, or none have come yet; otherwise by the engine's own events, which detect lateness themselves. */
+  isByCallbacks = true
   #heardAt = Number.NEGATIVE_INFINITY
   /** callbacks that are being read: however long they take, their sender is alive */
   #underWay = 0
@@ -32,7 +32,7 @@ export class ReportState {
   /** How far the mirror can be trusted at a time: by callbacks the less, the longer they have been silent. */
   modeAt(now: number): MirrorMode {
     const silence = now - this.#heardAt
-    const isHeard = !this.#isByCallbacks || this.#underWay > 0 || silence <= lateMilliseconds
+    const isHeard = !this.isByCallbacks || this.#underWay > 0 || silence <= lateMilliseconds
     if (this.#mode === 'fallback' || isHeard) return this.#mode
     return silence > goneMilliseconds ? 'fallback' : 'degraded'
   }
@@ -42,20 +42,15 @@ export class ReportState {
     return { mode: this.modeAt(now), generation: this.#generation, sequence: this.#sequence }
   }
 
-  /** Whether reports come by callbacks, or none have come yet. */
-  get isByCallbacks(): boolean {
-    return this.#isByCallbacks
-  }
-
   /** A complete and valid callback has arrived. */
   heard(now: number): void {
-    this.#isByCallbacks = true
+    this.isByCallbacks = true
     this.#heardAt = now
   }
 
   /** A long callback has started to arrive. `ends` settles when its body has been read or abandoned. */
   hears(ends: Promise<unknown>, now: () => number): void {
-    this.#isByCallbacks = true
+    this.isByCallbacks = true
     this.#underWay += 1
     const end = (): void => {
       this.#underWay -= 1
@@ -108,7 +103,7 @@ export class ReportState {
   /** Continues from the state of the engine's own events. */
   follow(state: MirrorState): void {
     this.#goOn(state)
-    this.#isByCallbacks = false
+    this.isByCallbacks = false
   }
 
   #goOn({ mode, generation, sequence }: MirrorState): void {

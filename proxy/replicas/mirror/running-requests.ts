@@ -17,37 +17,21 @@ const slackTokens = 64
 const slackShare = 0.1
 
 /** The requests sent to an engine that have not ended, in the order they were sent. */
-export class RunningRequests {
-  readonly #requests = new Map<RequestId, Running>()
-
+export class RunningRequests extends Map<RequestId, Running> {
   begin(request: RequestId, prompt: SentPrompt, predicted: number | undefined): void {
-    const [until = request] = this.#requests.keys()
-    this.#requests.set(request, { prompt, predicted, until, recomputedTokens: undefined })
-  }
-
-  end(request: RequestId): void {
-    this.#requests.delete(request)
-  }
-
-  /** The prompts of all of them. */
-  *all(): Generator<[RequestId, SentPrompt]> {
-    for (const [request, { prompt }] of this.#requests) yield [request, prompt]
+    const [until = request] = this.keys()
+    this.set(request, { prompt, predicted, until, recomputedTokens: undefined })
   }
 
   /** Notes how many of the reused tokens the engine recomputed. */
   recomputed(request: RequestId, tokens: number): void {
-    const running = this.#requests.get(request)
+    const running = this.get(request)
     if (running) running.recomputedTokens = tokens
-  }
-
-  /** Returns the count noted by `recomputed`; undefined if there is none. */
-  recomputedOf(request: RequestId): number | undefined {
-    return this.#requests.get(request)?.recomputedTokens
   }
 
   /** Returns how the engine's count of cached tokens contradicts the prediction; undefined if they agree. */
   contradicts(request: RequestId, promptTokens: number, cachedTokens: number | undefined): Contradiction | undefined {
-    const running = this.#requests.get(request)
+    const running = this.get(request)
     if (!running || running.predicted === undefined || cachedTokens === undefined) return undefined
     const { prompt, predicted, until } = running
     if (cachedTokens + slackTokens + predicted * slackShare >= predicted || prompt.length === 0) return undefined

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
-import { tryJson, tryObject } from '#engine-adapters/json-object.ts'
+import { isCount, tryJson, tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
 /** A request as it was sent to the engine. */
@@ -57,10 +57,6 @@ export function readTokens(text: string): Uint32Array[] | undefined {
 }
 
 /** Block hashes are computed from 32-bit tokens. */
-function isToken(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32
-}
-
 function isTokens(value: unknown): value is number[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isToken)
+  return Array.isArray(value) && value.length > 0 && value.every((token) => isCount(token) && token < 2 ** 32)
 }
