@@ -65,7 +65,7 @@ export class TokenTree {
     for (const run of end.path()) run.since = Math.min(run.since, order)
     if (end.end < length) {
       this.size += length - end.end
-      end = end.extend(tokens, length)
+      end = end.add(tokens.slice(end.end, length))
       end.since = order
     }
     end.holders += 1

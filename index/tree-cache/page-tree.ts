@@ -52,13 +52,16 @@ export abstract class PageTree<Run extends CachedRun> {
     return true
   }
 
-  protected abstract createRoot(salt: string): Run
+  /** the class of the runs */
+  protected abstract readonly Run: new (
+    ...run: ConstructorParameters<typeof CachedRun>
+  ) => Run
 
   /** Called after a run has lost its end, or, if it `isGone`, all of it. */
   protected abstract onFreed(run: Run, isGone: boolean): void
 
   protected rootOf(salt: string): Run {
-    return this.#roots.get(salt) ?? this.createRoot(salt)
+    return this.#roots.get(salt) ?? new this.Run(undefined, new Uint32Array(0), 0, salt)
   }
 
   /** How far whole pages of the first `limit` tokens are cached, from the end of `run` on. */
@@ -117,7 +120,7 @@ export abstract class PageTree<Run extends CachedRun> {
     const end = this.wholePages(length)
     const found = this.find(from, tokens, end)
     if (found.end >= end) return { run: found, added: 0 }
-    return { run: this.adopt(found.extend(tokens, end)), added: end - found.end }
+    return { run: this.adopt(found.add(tokens.slice(found.end, end))), added: end - found.end }
   }
 
   /** Holds a new run, in reserved room. */
