@@ -5,17 +5,12 @@ const averagedReports = 8
 
 /** Average tokens per character, based on the prompt token counts that engines reported lately. */
 export class AverageDensity {
-  #tokensPerCharacter = initialTokensPerCharacter
+  tokensPerCharacter: number = initialTokensPerCharacter
   #reports = 0
-
-  get tokensPerCharacter(): number {
-    return this.#tokensPerCharacter
-  }
 
   /** Adds the density of one counted prompt to the average. */
   note(tokensPerCharacter: number): void {
     this.#reports += 1
-    this.#tokensPerCharacter +=
-      (tokensPerCharacter - this.#tokensPerCharacter) / Math.min(averagedReports, this.#reports)
+    this.tokensPerCharacter += (tokensPerCharacter - this.tokensPerCharacter) / Math.min(averagedReports, this.#reports)
   }
 }

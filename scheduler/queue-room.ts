@@ -6,23 +6,19 @@
 export class QueueRoom {
   readonly #held = new Map<string, number>()
   readonly #capacity: number
-  #taken = 0
+  /** number of places taken */
+  taken = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** Number of places taken. */
-  get taken(): number {
-    return this.#taken
-  }
-
   /** Takes a place for a tenant. Returns false if it may not have one. */
   take(tenant: string): boolean {
     const held = this.#held.get(tenant) ?? 0
-    if (held >= this.#capacity - this.#taken) return false
+    if (held >= this.#capacity - this.taken) return false
     this.#held.set(tenant, held + 1)
-    this.#taken += 1
+    this.taken += 1
     return true
   }
 
@@ -32,6 +28,6 @@ export class QueueRoom {
     if (held === 0) return
     if (held === 1) this.#held.delete(tenant)
     else this.#held.set(tenant, held - 1)
-    this.#taken -= 1
+    this.taken -= 1
   }
 }

@@ -49,12 +49,23 @@ export class EngineConnection {
   }
 
   get(path: string, headers: Headers = {}): Promise<Reply> {
-    return this.#read(path, undefined, headers)
+    return this.post(path, undefined, headers)
   }
 
-  /** Posts JSON; a string is sent as it is. */
-  post(path: string, body: unknown, headers: Headers = {}): Promise<Reply> {
-    return this.#read(path, body, headers)
+  /** Posts JSON; a string is sent as it is. Rejects only when the signal aborts. */
+  async post(path: string, body: unknown, headers: Headers = {}): Promise<Reply> {
+    const { timeoutMilliseconds = connectMilliseconds, signal } = this.#options
+    const started = performance.now()
+    try {
+      const answer = await this.send(path, body, { accept: 'application/json', ...headers })
+      const text = await answer.body.text()
+      const milliseconds = performance.now() - started
+      return { status: answer.statusCode, text, json: tryJson(text), milliseconds, headers: answer.headers }
+    } catch (error) {
+      signal.throwIfAborted()
+      const fault = toFault(error as Error, timeoutMilliseconds)
+      return { status: 0, json: undefined, milliseconds: performance.now() - started, headers: {}, ...fault }
+    }
   }
 
   /** Sends a request, a GET without a body, and returns its answer unread. */
@@ -79,22 +90,6 @@ export class EngineConnection {
 
   close(): Promise<void> {
     return this.#agent.destroy()
-  }
-
-  /** Rejects only when the signal aborts. */
-  async #read(path: string, posted: unknown, headers: Headers): Promise<Reply> {
-    const { timeoutMilliseconds = connectMilliseconds, signal } = this.#options
-    const started = performance.now()
-    try {
-      const answer = await this.send(path, posted, { accept: 'application/json', ...headers })
-      const text = await answer.body.text()
-      const milliseconds = performance.now() - started
-      return { status: answer.statusCode, text, json: tryJson(text), milliseconds, headers: answer.headers }
-    } catch (error) {
-      signal.throwIfAborted()
-      const fault = toFault(error as Error, timeoutMilliseconds)
-      return { status: 0, json: undefined, milliseconds: performance.now() - started, headers: {}, ...fault }
-    }
   }
 }
 

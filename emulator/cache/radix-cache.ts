@@ -12,6 +12,7 @@ class RadixNode extends CachedRun implements PrefixNode {
  * hashes, which comes to the same, except that it keeps a page twice that two requests computed at once.
  */
 export class RadixCache extends PageTree<RadixNode> implements PrefixCache {
+  protected override readonly Run: typeof RadixNode = RadixNode
   readonly #ledger = new RequestLedger()
 
   open({ requestId, salt, tokens, promptTokens }: CacheRequest): CacheSequence {
@@ -71,10 +72,6 @@ export class RadixCache extends PageTree<RadixNode> implements PrefixCache {
 
   requests(): CachedRequest[] {
     return this.#ledger.requests()
-  }
-
-  protected override createRoot(salt: string): RadixNode {
-    return new RadixNode(undefined, new Uint32Array(0), 0, salt)
   }
 
   protected override onFreed(leaf: RadixNode, isGone: boolean): void {

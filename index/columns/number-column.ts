@@ -9,15 +9,11 @@ const placeMask = pageLength - 1
 export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int32Array | Float64Array> {
   protected readonly pages: Page[] = []
   readonly #createPage: (length: number) => Page
-  #room = 0
+  /** number of places there is room for */
+  room = 0
 
   constructor(createPage: (length: number) => Page) {
     this.#createPage = createPage
-  }
-
-  /** Number of places there is room for. */
-  get room(): number {
-    return this.#room
   }
 
   // each subclass implements these two: code that only ever sees one kind of page compiles to the shortest machine code
@@ -30,19 +26,19 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
 
   /** Makes room for at least `count` places. */
   reserve(count: number): void {
-    while (count > this.#room) this.#grow(count)
+    while (count > this.room) this.#grow(count)
   }
 
   /** Removes all numbers and all room. */
   clear(): void {
     this.pages.length = 0
-    this.#room = 0
+    this.room = 0
   }
 
   /** Moves the given stretches together, in the given order, and drops everything else. */
   gather(stretches: Iterable<{ readonly start: number; readonly length: number }>): void {
     const before = this.pages.splice(0)
-    this.#room = 0
+    this.room = 0
     let end = 0
     for (const { start, length } of stretches) {
       this.reserve(end + length)
@@ -60,13 +56,13 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
     const [first] = this.pages
     if (first && first.length === pageLength) {
       this.pages.push(this.#createPage(pageLength))
-      this.#room += pageLength
+      this.room += pageLength
       return
     }
     const larger = this.#createPage(Math.min(pageLength, Math.ceil(1.25 * count) + 16))
     if (first) larger.set(first)
     this.pages[0] = larger
-    this.#room = larger.length
+    this.room = larger.length
   }
 }
 

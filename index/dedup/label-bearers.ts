@@ -46,7 +46,8 @@ export class LabelBearers {
   readonly #labelled = new Map<string, LabelBearer[]>()
   /** not yet among these, because they are rarely asked for */
   #added: LabelBearer[] = []
-  readonly #unlabelled: LabelBearer[] = []
+  /** all blocks without a label in the prompt */
+  readonly unlabelled: LabelBearer[] = []
   /** texts not yet searched for labels, because that is rarely needed */
   #unread: string[] = []
   /** labels inside blocks, such as those of notes or of lists that were not detected */
@@ -55,7 +56,7 @@ export class LabelBearers {
 
   add(bearer: LabelBearer): void {
     if (bearer.id !== undefined) this.#unreadBlocks.push(bearer.content)
-    const bearers = bearer.isLabelled ? this.#added : this.#unlabelled
+    const bearers = bearer.isLabelled ? this.#added : this.unlabelled
     bearers.push(bearer)
   }
 
@@ -80,11 +81,6 @@ export class LabelBearers {
     }
     this.#unreadBlocks = []
     return this.#inside.has(label)
-  }
-
-  /** All blocks without a label in the prompt. */
-  get unlabelled(): readonly LabelBearer[] {
-    return this.#unlabelled
   }
 
   #read(text: string): void {

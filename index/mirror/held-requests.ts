@@ -10,14 +10,11 @@ import { HeldContexts } from './held-contexts.ts'
 import { type HeldContext, MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
-/** Limits of a mirror; the oldest requests are dropped first. */
-interface MirrorBounds {
+/** Settings of a mirror. */
+export interface MirrorOptions {
+  /** limits of the mirror; the oldest requests are dropped first */
   readonly maxRequests: number
   readonly maxBlocks: number
-}
-
-/** Settings of a mirror. */
-export interface MirrorOptions extends MirrorBounds {
   /** bounds the demand that orders contexts; may be shared with other mirrors */
   readonly history?: HistoryWindow
   /** shared by all replicas of a model, so that their predictions are comparable */
@@ -35,7 +32,7 @@ export class HeldRequests {
   readonly requests: MirroredRequests = new MirroredRequests()
   readonly prompts: MirroredPrompts
   readonly contexts: HeldContexts
-  readonly #bounds: MirrorBounds
+  readonly #bounds: MirrorOptions
   readonly #onForgotten: (request: RequestId) => void
   readonly #table = new SharedBlocks()
   /** the contexts of prompts of which the tree knows other ones: those of another prompt with the same text */
@@ -43,7 +40,7 @@ export class HeldRequests {
   /** requests that lost everything; earliest first */
   readonly #fallen = new RequestTable<MirroredRequest>()
   /** number of requests of which something is held */
-  #holding = 0
+  holding = 0
   /** characters that requests hold of blocks they hold in part, and after their last prefix */
   #tailLength = 0
   /** number of blocks in all requests, including repetitions */
@@ -51,7 +48,7 @@ export class HeldRequests {
 
   /** `onForgotten`: receives each request that is no longer mirrored. */
   constructor(
-    bounds: MirrorBounds,
+    bounds: MirrorOptions,
     createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>,
     onForgotten: (request: RequestId) => void,
   ) {
@@ -59,11 +56,6 @@ export class HeldRequests {
     this.#onForgotten = onForgotten
     this.prompts = new MirroredPrompts(this.#table, this.requests)
     this.contexts = new HeldContexts(() => createIndex(this.#table))
-  }
-
-  /** Number of requests of which something is held. */
-  get holding(): number {
-    return this.#holding
   }
 
   /** Characters held. Shared prefixes count once; parts of blocks and what ends a prompt count for each request. */
@@ -135,7 +127,7 @@ export class HeldRequests {
     this.#tailLength -= this.prompts.countPart(number, 'delete')
     heldLengths.set(number, length)
     if (before === 0) this.#fallen.delete(number)
-    this.#holding += Number(length > 0) - Number(before > 0)
+    this.holding += Number(length > 0) - Number(before > 0)
     this.#holdContexts(number, before, length, isAsked)
     this.prompts.hold(ends.at(number), before, length, this.densityOf(number))
     this.#tailLength += this.prompts.countPart(number, 'add')
@@ -161,7 +153,7 @@ export class HeldRequests {
       if (this.#fallen.find(number) === undefined) this.#fallen.add(number)
     }
     this.contexts.clear()
-    this.#holding = 0
+    this.holding = 0
     this.#tailLength = 0
   }
 

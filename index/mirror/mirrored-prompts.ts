@@ -37,7 +37,8 @@ export class MirroredPrompts {
   readonly #requests: MirroredRequests
   /** by node: holders of a part of the first text on its edge, unless that is a block */
   readonly #parts: HeldParts
-  #heldLength = 0
+  /** total characters of all held prefixes, each once, and of the longest part held of each text behind them */
+  heldLength = 0
 
   constructor(blocks: SharedBlocks, requests: MirroredRequests) {
     this.#requests = requests
@@ -53,11 +54,6 @@ export class MirroredPrompts {
       onMerge: (node, child) => this.#parts.latest.set(child, this.#parts.latest.at(node)),
       onDrop: (start, length) => this.#marks.drop(start, length),
     })
-  }
-
-  /** Total characters of all held prefixes, each once, and of the longest part held of each text behind them. */
-  get heldLength(): number {
-    return this.#heldLength
   }
 
   /** Estimated memory. */
@@ -93,7 +89,7 @@ export class MirroredPrompts {
     if (node === 0 || length === 0 || this.#marks.marks.at(starts.at(node)) > 0) return length
     const before = this.#partLength(node)
     this.#parts[change](node, request)
-    if (this.#holders.at(node) === 0) this.#heldLength += this.#partLength(node) - before
+    if (this.#holders.at(node) === 0) this.heldLength += this.#partLength(node) - before
     return 0
   }
 
@@ -217,10 +213,10 @@ export class MirroredPrompts {
     const length = this.#lengthTo(node) - this.#lengthTo(this.#tree.parents.at(node)) - this.#partLength(node)
     const holders = this.#holders.at(node) + by
     this.#holders.set(node, holders)
-    if (by > 0 && holders === 1) this.#heldLength += length
+    if (by > 0 && holders === 1) this.heldLength += length
     if (by > 0 && this.#densities.at(node) === 0) this.#densities.set(node, tokensPerCharacter ?? 0)
     if (holders === 0) {
-      this.#heldLength -= length
+      this.heldLength -= length
       this.#densities.set(node, 0)
     }
   }

@@ -48,15 +48,11 @@ export class TokenTree {
   /** tokens per page */
   readonly pageTokens: number
   readonly #roots = new Map<string, HeldRun>()
-  #size = 0
+  /** number of tokens in the tree */
+  size = 0
 
   constructor(pageTokens: number) {
     this.pageTokens = pageTokens
-  }
-
-  /** Number of tokens in the tree. */
-  get size(): number {
-    return this.#size
   }
 
   /** Holds a prompt. Runs not held before count as held since `order`. Scopes share nothing. O(tokens). */
@@ -68,8 +64,8 @@ export class TokenTree {
     let end = shared < node.tokens.length ? node.split(shared) : node
     for (const run of end.path()) run.since = Math.min(run.since, order)
     if (end.end < length) {
-      this.#size += length - end.end
-      end = end.extend(tokens, length)
+      this.size += length - end.end
+      end = end.add(tokens.slice(end.end, length))
       end.since = order
     }
     end.holders += 1
@@ -102,7 +98,7 @@ export class TokenTree {
     let node = place
     while (node.parent && node.holders === 0 && node.isLeaf) {
       const { parent } = node
-      this.#size -= node.tokens.length
+      this.size -= node.tokens.length
       node.shorten(node.tokens.length)
       node = parent
     }

@@ -54,14 +54,8 @@ export abstract class PageRun {
     return { node, shared: node.tokens.length }
   }
 
-  /** Adds the tokens from this run's end to `end` as a child. */
-  extend(tokens: Uint32Array, end: number): this {
-    // a copy, so that a run does not keep its request's whole prompt alive
-    return this.add(tokens.slice(this.end, end))
-  }
-
-  /** Adds these tokens as a child. */
-  protected add(tokens: Uint32Array): this {
+  /** Adds these tokens as a child, which keeps them: a copy, so that no request's whole prompt stays alive. */
+  add(tokens: Uint32Array): this {
     const child = this.#create(this, tokens, this.end + tokens.length)
     this.#adopt(child)
     return child

@@ -33,7 +33,8 @@ export abstract class PageTree<Run extends CachedRun> {
   /** The runs without locks. A path is unlocked from its end, so the oldest of them is always a leaf. */
   #idle = new LruList<Run>()
   #idleTokens = 0
-  #usedTokens = 0
+  /** space that is reserved or taken by what is cached */
+  usedTokens = 0
 
   constructor(capacityTokens: number, pageTokens: number, freed: Freed = 'page') {
     this.#pageTokens = pageTokens
@@ -41,28 +42,26 @@ export abstract class PageTree<Run extends CachedRun> {
     this.capacityTokens = this.wholePages(capacityTokens)
   }
 
-  /** Space that is reserved or taken by what is cached. */
-  get usedTokens(): number {
-    return this.#usedTokens
-  }
-
   /** Forgets everything. Returns false, without effect, while a request runs. */
   clear(): boolean {
-    if (this.#usedTokens > this.#idleTokens) return false
+    if (this.usedTokens > this.#idleTokens) return false
     this.#idle = new LruList()
     this.#roots.clear()
     this.#idleTokens = 0
-    this.#usedTokens = 0
+    this.usedTokens = 0
     return true
   }
 
-  protected abstract createRoot(salt: string): Run
+  /** the class of the runs */
+  protected abstract readonly Run: new (
+    ...run: ConstructorParameters<typeof CachedRun>
+  ) => Run
 
   /** Called after a run has lost its end, or, if it `isGone`, all of it. */
   protected abstract onFreed(run: Run, isGone: boolean): void
 
   protected rootOf(salt: string): Run {
-    return this.#roots.get(salt) ?? this.createRoot(salt)
+    return this.#roots.get(salt) ?? new this.Run(undefined, new Uint32Array(0), 0, salt)
   }
 
   /** How far whole pages of the first `limit` tokens are cached, from the end of `run` on. */
@@ -101,19 +100,19 @@ export abstract class PageTree<Run extends CachedRun> {
 
   /** Frees what is not in use until there is room, and reserves it. Returns false, without effect, if others use too much. */
   protected reserve(tokens: number): boolean {
-    const missing = (): number => this.#usedTokens + tokens - this.capacityTokens
+    const missing = (): number => this.usedTokens + tokens - this.capacityTokens
     if (missing() > this.#idleTokens) return false
     while (missing() > 0) {
       const leaf = this.#idle.oldest!
       this.free(leaf, this.#freed === 'leaf' ? leaf.tokens.length : Math.min(missing(), leaf.tokens.length))
     }
-    this.#usedTokens += tokens
+    this.usedTokens += tokens
     return true
   }
 
   /** Gives back what was reserved. */
   protected giveBack(tokens: number): void {
-    this.#usedTokens -= tokens
+    this.usedTokens -= tokens
   }
 
   /** Caches the whole pages of the first `length` tokens in reserved room. Returns their run, and how many tokens are new. */
@@ -121,7 +120,7 @@ export abstract class PageTree<Run extends CachedRun> {
     const end = this.wholePages(length)
     const found = this.find(from, tokens, end)
     if (found.end >= end) return { run: found, added: 0 }
-    return { run: this.adopt(found.extend(tokens, end)), added: end - found.end }
+    return { run: this.adopt(found.add(tokens.slice(found.end, end))), added: end - found.end }
   }
 
   /** Holds a new run, in reserved room. */
@@ -136,7 +135,7 @@ export abstract class PageTree<Run extends CachedRun> {
   /** Frees the last tokens of a leaf that nobody uses. */
   protected free(leaf: Run, tokens: number): void {
     this.#idleTokens -= tokens
-    this.#usedTokens -= tokens
+    this.usedTokens -= tokens
     const isGone = leaf.shorten(tokens)
     if (isGone) {
       this.#idle.remove(leaf)

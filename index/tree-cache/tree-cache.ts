@@ -1,6 +1,6 @@
 import { CachedRun, PageTree } from './page-tree.ts'
 
-/** No engine has so large a vocabulary. */
+/** No prompt has it: no engine has so large a vocabulary. */
 const unknownToken = 0xffff_ffff
 
 /** A run of pages, and the answer that may continue it. */
@@ -9,11 +9,6 @@ class TreeNode extends CachedRun {
   answer: { readonly front: Uint32Array; readonly pages: TreeNode } | undefined
   /** the requests whose longest cached prefix ends here */
   requests: number[] = []
-
-  /** Adds a child of tokens that no prompt has. */
-  extendUnknown(length: number): TreeNode {
-    return this.add(new Uint32Array(length).fill(unknownToken))
-  }
 
   /** The requests of a leaf that is gone move to its parent. */
   override shorten(count: number): boolean {
@@ -34,6 +29,7 @@ class TreeNode extends CachedRun {
  * first.
  */
 export class TreeCache extends PageTree<TreeNode> {
+  protected override readonly Run: typeof TreeNode = TreeNode
   #changes = new Map<number, number>()
 
   /**
@@ -75,7 +71,7 @@ export class TreeCache extends PageTree<TreeNode> {
     this.#dropAnswer(node)
     this.lock(node)
     this.reserve(reserved)
-    node.answer = { front, pages: this.adopt(node.extendUnknown(taken)) }
+    node.answer = { front, pages: this.adopt(node.add(new Uint32Array(taken).fill(unknownToken))) }
     // its last page is freed again, unless it is whole
     this.giveBack(reserved - taken)
     this.unlock(node)
@@ -91,10 +87,6 @@ export class TreeCache extends PageTree<TreeNode> {
     const changes = this.#changes
     this.#changes = new Map()
     return changes
-  }
-
-  protected override createRoot(salt: string): TreeNode {
-    return new TreeNode(undefined, new Uint32Array(0), 0, salt)
   }
 
   protected override onFreed({ requests, end }: TreeNode): void {

@@ -76,13 +76,8 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
 /** Error codes that mean the client has gone. */
 const gone = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
-/** Requests whose body turned out not to be valid HTTP, by their responses. */
-const brokenOff = new WeakMap<ServerResponse, UnreadRequest>()
-
-/** Returns how a request was refused if its body turned out not to be valid HTTP. Returns undefined for all others. */
-export function brokenOffBy(response: ServerResponse): UnreadRequest | undefined {
-  return brokenOff.get(response)
-}
+/** How requests were refused whose body turned out not to be valid HTTP, by their responses. */
+export const brokenOff: WeakMap<ServerResponse, UnreadRequest> = new WeakMap()
 
 /**
  * Answers input that is not a valid request, as Node does by default, and closes its connection. Returns what to log;

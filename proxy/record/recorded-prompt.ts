@@ -77,7 +77,14 @@ export function recordPrompt(
   const names = new PieceNames(texts, places, way)
   const end = slots.at(-1)
   const front = names.between(undefined, slots[0])
-  const placed = last && namePlaced(last.found, slots, names)
+  const positional = last?.found.positional ?? false
+  const placed = {
+    blocks: slots.map((slot) =>
+      cutSlot(slot, positional).map((piece) => (piece ? names.nameOf(slot.text, piece) : null)),
+    ),
+    labels: positional ? slots.map(({ text, label }) => names.nameOf(text, label!)) : [],
+    gaps: slots.slice(1).map((slot, place) => names.between(slots[place], slot)),
+  }
   const rest = end ? names.between(end, undefined) : []
   // read before more names are given: the pieces named below have already been weighed
   const weight = names.weight + (way.isChat ? answerWeight : 0)
@@ -86,31 +93,15 @@ export function recordPrompt(
     // the contents of the blocks, which identify them at any place
     blocks: slots.map(({ text, content }) => names.nameOf(text, content)),
     rest,
-    list: last &&
-      placed && {
-        ...placed,
-        shortened: nameShortened(last, slots, names),
-        stays: last.found.isSpokenOf || undefined,
-        orderWords: weighOrderWords(texts, last.found, way),
-      },
+    list: last && {
+      ...placed,
+      shortened: nameShortened(last, slots, names),
+      stays: last.found.isSpokenOf || undefined,
+      orderWords: weighOrderWords(texts, last.found, way),
+    },
     characters: places.reduce((sum, place) => sum + texts[place]!.length, 0),
     weight,
     pieces: [...names.pieces.values()],
-  }
-}
-
-/** Names everything between the front and the rest. */
-function namePlaced(
-  { positional }: PromptContext,
-  slots: readonly ContextSlot[],
-  names: PieceNames,
-): Pick<RecordedList, 'blocks' | 'labels' | 'gaps'> {
-  return {
-    blocks: slots.map((slot) =>
-      cutSlot(slot, positional).map((piece) => (piece ? names.nameOf(slot.text, piece) : null)),
-    ),
-    labels: positional ? slots.map(({ text, label }) => names.nameOf(text, label!)) : [],
-    gaps: slots.slice(1).map((slot, place) => names.between(slots[place], slot)),
   }
 }
 

@@ -4,7 +4,7 @@ import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Exchange } from '../call/call.ts'
 import { ProxyError, toProxyError, UnreachableError } from '../common/errors.ts'
 import type { Outcome } from '../common/reasons.ts'
-import { brokenOffBy } from '../http/answer-unread.ts'
+import { brokenOff } from '../http/answer-unread.ts'
 import { ClientLeft } from '../http/bounds/client-left.ts'
 import { clientAddress, refuseLoop } from '../http/forwarded-headers.ts'
 import { toErrorEvent } from '../http/keep-alive.ts'
@@ -73,7 +73,7 @@ async function answer(
     outcome = answerError(gone.aborted ? gone.reason : error, exchange, pipeline, api)
   }
   stopWatching()
-  const unread = brokenOffBy(outgoing)
+  const unread = brokenOff.get(outgoing)
   if (unread) {
     telemetry.refused(undefined, unread.reason)
     telemetry.ended('unreadable_request', { headersSent: true, statusCode: unread.status! })

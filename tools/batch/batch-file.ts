@@ -56,7 +56,7 @@ export class BatchFile {
     for (const { at, number, bytes } of byteLines(this.path, piecesOf(this.#file))) {
       const text = textOf(bytes)
       if (text.trim() === '') continue
-      const read = isUtf8(bytes) ? readLine(text, number) : notUtf8(number)
+      const read = isUtf8(bytes) ? readLine(text, number) : notJson(number, 'is not UTF-8.')
       if ('code' in read) {
         yield read
         continue
@@ -91,8 +91,7 @@ function readLine(text: string, line: number): { customId: string; url: string; 
   try {
     value = JSON.parse(text)
   } catch (error) {
-    const message = `line ${line} is not valid JSON: ${(error as Error).message}`
-    return { customId: undefined, line, code: 'invalid_json_line', message }
+    return notJson(line, `is not valid JSON: ${(error as Error).message}`)
   }
   const customId = isObject(value) && typeof value.custom_id === 'string' ? value.custom_id : undefined
   const fault = faultOf(value)
@@ -128,6 +127,6 @@ function textOf(line: Buffer): string {
   return line.toString().replace(/^\uFEFF/, '')
 }
 
-function notUtf8(line: number): BadLine {
-  return { customId: undefined, line, code: 'invalid_json_line', message: `line ${line} is not UTF-8.` }
+function notJson(line: number, fault: string): BadLine {
+  return { customId: undefined, line, code: 'invalid_json_line', message: `line ${line} ${fault}` }
 }

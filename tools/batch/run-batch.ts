@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { tryJson } from '#engine-adapters/json-object.ts'
+import { readEngineError } from '#engine-adapters/read-error.ts'
 import { ConfigError } from '#proxy/common/errors.ts'
 import type { Config } from '#proxy/config/config.ts'
 import { EngineConnection } from '../engine-connection.ts'
@@ -136,8 +136,7 @@ async function sendAll(
 const longestExcerpt = 300
 
 function excerptOf(body: string): string {
-  const { error } = (tryJson(body) ?? {}) as { error?: { message?: unknown } }
-  const text = typeof error?.message === 'string' ? error.message : body
+  const text = readEngineError(body)?.message ?? body
   return text.slice(0, longestExcerpt).replaceAll(/\s+/g, ' ').trim()
 }
 

@@ -25,7 +25,7 @@ export function tokenF1(a: string, b: string): number {
   return (2 * shared) / (left.length + right.length)
 }
 
-/** Returns the best score against any of several correct answers; 0 if there are none. */
-export function bestOf(score: (a: string, b: string) => number, answer: string, right: readonly string[]): number {
-  return Math.max(0, ...right.map((one) => score(answer, one)))
+/** Returns the best score against any of several correct answers; undefined if there are none. */
+export function bestOf(score: typeof tokenF1, answer: string, right: readonly string[]): number | undefined {
+  return right.length === 0 ? undefined : Math.max(...right.map((one) => score(answer, one)))
 }

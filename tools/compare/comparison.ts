@@ -68,7 +68,7 @@ function toReport(pass: PassName, requests: readonly ComparedRequest[], answers:
       requests.flatMap(({ id, answers: right = [] }, i) => score(own[i]!, answers('received', id)!, right) ?? []),
     )
   const times = own.map(({ firstTokenMilliseconds }) => firstTokenMilliseconds)
-  const goldExact = estimate(({ answer }, _, right) => scoreOf(exactMatch, answer, right))
+  const goldExact = estimate(({ answer }, _, right) => bestOf(exactMatch, answer, right))
   return {
     pass,
     requests: requests.length,
@@ -80,9 +80,9 @@ function toReport(pass: PassName, requests: readonly ComparedRequest[], answers:
     gold: goldExact
       ? {
           exact: goldExact,
-          f1: estimate(({ answer }, _, right) => scoreOf(tokenF1, answer, right))!,
+          f1: estimate(({ answer }, _, right) => bestOf(tokenF1, answer, right))!,
           f1_difference: estimate(({ answer }, received, right) =>
-            difference(scoreOf(tokenF1, answer, right), scoreOf(tokenF1, received.answer, right)),
+            difference(bestOf(tokenF1, answer, right), bestOf(tokenF1, received.answer, right)),
           )!,
         }
       : null,
@@ -99,11 +99,6 @@ function toReport(pass: PassName, requests: readonly ComparedRequest[], answers:
 }
 
 const nothing: Estimate = { mean: 0, low: 0, high: 0, count: 0 }
-
-/** The best score against the right answers; undefined without any. */
-function scoreOf(score: typeof tokenF1, answer: string, right: readonly string[]): number | undefined {
-  return right.length === 0 ? undefined : bestOf(score, answer, right)
-}
 
 function difference(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : a - b
@@ -154,7 +149,7 @@ function whyUntested(requests: readonly ComparedRequest[], rewritten: number, an
 
 function judgeByRightAnswers(requests: readonly ComparedRequest[], answers: Answers): string {
   const differences = requests.map(({ id, answers: right }) => {
-    const score = (pass: PassName): number => bestOf(tokenF1, answers(pass, id)!.answer, right!)
+    const score = (pass: PassName): number => bestOf(tokenF1, answers(pass, id)!.answer, right!)!
     return score('rewritten') - score('received')
   })
   return inWords(differences, 'F1 against the right answers', ['better', 'worse'])

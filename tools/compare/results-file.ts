@@ -19,7 +19,8 @@ export class ResultsFile {
   readonly file: string
   readonly #digests: ReadonlyMap<string, string>
   readonly #answers = new Map<string, Answer>()
-  #hasRefused = false
+  /** whether the engine has refused log-probabilities */
+  hasRefusedLogProbabilities = false
 
   /**
    * Reads the existing answers. `digests`: of the requests, by id. Throws if answers are from another setting or to
@@ -41,11 +42,6 @@ export class ResultsFile {
     for (const line of lines) this.#read(line)
     // what follows begins on a new line
     if (lines.at(-1) !== '') this.#append('\n')
-  }
-
-  /** Whether the engine has refused log-probabilities. */
-  get hasRefusedLogProbabilities(): boolean {
-    return this.#hasRefused
   }
 
   get(pass: PassName, id: string): Answer | undefined {
@@ -71,7 +67,7 @@ export class ResultsFile {
 
   #keep(pass: PassName, id: string, answer: Answer): void {
     this.#answers.set(`${pass}/${id}`, answer)
-    this.#hasRefused ||= answer.refusedLogProbabilities === true
+    this.hasRefusedLogProbabilities ||= answer.refusedLogProbabilities === true
   }
 
   #append(text: string): void {

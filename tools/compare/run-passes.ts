@@ -49,7 +49,9 @@ async function runPass(pass: Pass, { requests, settings, results, progress }: Ru
     for (const _ of requests) progress.advance()
     return
   }
-  const options = pass.options ?? (requests.some(hasOwnField) ? nothing : undefined)
+  // no engine knows the `reprise` field: a proxy must put the request's blocks into its prompt
+  const hasOwnField = requests.some(({ chat }) => 'received' in chat && chat.received.reprise !== undefined)
+  const options = pass.options ?? (hasOwnField ? nothing : undefined)
   const proxy = options && (await startOwnProxy(settings, options))
   const { engine, engineKey: token, signal } = settings
   const connection = new EngineConnection(proxy?.url ?? engine.url, { token, signal })
@@ -87,11 +89,6 @@ function headersOf({ conversation, keepsOrder, chat }: ComparedRequest): SentCha
 /** Whether salts keep passes apart in the engine's cache. */
 export function takesSalts({ kind = 'openai' }: Pick<EngineSettings, 'kind'>): boolean {
   return adapterFor(kind).salts.length > 0
-}
-
-/** Whether a proxy must put the request's blocks into its prompt: no engine knows the `reprise` field. */
-function hasOwnField({ chat }: ComparedRequest): boolean {
-  return 'received' in chat && chat.received.reprise !== undefined
 }
 
 /**

@@ -142,7 +142,8 @@ function judgeRights(missing: readonly string[]): Finding {
 }
 
 function judgeFault(what: string, { message }: Error): Finding {
-  return fatal('redis', `${what}: ${message || 'refused'}`, fixFor(message))
+  const fix = fixes.find(([pattern]) => pattern.test(message))?.[1] ?? otherwise
+  return fatal('redis', `${what}: ${message || 'refused'}`, fix)
 }
 
 const fixes: readonly (readonly [RegExp, string])[] = [
@@ -159,10 +160,4 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'correct the name of the host'],
   [/sentinel/i, 'correct the name of the master, and see whether the sentinels know it'],
 ]
-
-function fixFor(message: string): string {
-  return (
-    fixes.find(([pattern]) => pattern.test(message))?.[1] ??
-    'start Redis, or correct the URL: host, port, and rediss:// for TLS alone'
-  )
-}
+const otherwise = 'start Redis, or correct the URL: host, port, and rediss:// for TLS alone'

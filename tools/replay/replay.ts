@@ -3,7 +3,7 @@ import { ConfigError } from '#proxy/common/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
 import { policies } from './policies/policies.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
-import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
+import { toReplayRequests } from './replay-request.ts'
 import { createProgress } from './report/replay-progress.ts'
 import { type ReplayReport, renderOrders, toPolicyReport } from './report/replay-report.ts'
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
@@ -20,7 +20,10 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     [given.orders, given.plot].filter((file) => file !== undefined),
     path,
   )
-  const { name: trace, requests, capacityTokens: recordedTokens } = await readRequests(path, given, tell)
+  const { name: trace, requests: recorded, skipped, capacityTokens: recordedTokens } = await readTrace(path)
+  if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
+  if (recorded.length === 0) throw new ConfigError(`${path} holds no request with text`)
+  const requests = toReplayRequests(recorded.slice(0, given.limit))
   if (given.capacityTokens === undefined && recordedTokens !== undefined) {
     tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
   }
@@ -62,18 +65,6 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     bound: bound.hit_ratio,
     policies: options.policy.map((name) => reports.get(name) ?? bound),
   }
-}
-
-async function readRequests(
-  path: string,
-  { limit }: GivenReplayOptions,
-  tell: Tell,
-): Promise<{ name: string; requests: ReplayRequest[]; capacityTokens?: number | undefined }> {
-  const trace = await readTrace(path)
-  const { requests, skipped } = trace
-  if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
-  if (requests.length === 0) throw new ConfigError(`${path} holds no request with text`)
-  return { ...trace, requests: toReplayRequests(requests.slice(0, limit)) }
 }
 
 /** Plans a batch of contexts offline. Returns a line of JSON for each request, in execution order. */

@@ -77,7 +77,8 @@ export class CitationMapper {
     const isProse = this.#region.kind === 'prose'
     if (isProse && /\d/.test(sign)) return this.#passNumber(ahead, pending, changes)
     if (isProse && sign === '\\') {
-      const length = isPunctuation(ahead.peek(1)) ? 2 : 1
+      // Markdown lets a backslash escape punctuation
+      const length = /[!-/:-@[-`{-~]/.test(ahead.peek(1)) ? 2 : 1
       return ahead.isStarved ? undefined : at + length
     }
     const next = passStop(ahead, this.#region, () => this.#lineBefore(pending, at))
@@ -145,11 +146,6 @@ export class CitationMapper {
     if (at - this.#noted >= keptBehind) return pending.slice(at - keptBehind, at)
     return (this.#behind + pending.slice(this.#noted, at)).slice(-keptBehind)
   }
-}
-
-/** Whether Markdown lets a backslash escape this character. */
-function isPunctuation(character: string): boolean {
-  return /[!-/:-@[-`{-~]/.test(character)
 }
 
 /** Returns a whole text with its citations mapped. */

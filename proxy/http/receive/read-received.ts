@@ -153,15 +153,13 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   return { received: isKnown ? { scan, ...bounded } : bounded, isHeavy }
 }
 
-function countTexts(prompt: PromptBody | undefined): number {
-  if (!prompt?.set) return 0
-  return Math.max(countMessages(prompt.set), prompt.set.texts.length, prompt.explicit?.blocks?.length ?? 0)
-}
-
 function withinTexts(received: Received, limits: WorkLimits): Received {
   const { prompt } = received
-  if (!prompt || countTexts(prompt) <= limits.texts) return received
-  if (prompt.explicit) throw explicitTooLarge()
+  if (!prompt?.set) return received
+  const { set, explicit } = prompt
+  const texts = Math.max(countMessages(set), set.texts.length, explicit?.blocks?.length ?? 0)
+  if (texts <= limits.texts) return received
+  if (explicit) throw explicitTooLarge()
   return { ...received, skipped: tooLarge, prompt: { ...prompt, set: undefined } }
 }
 

@@ -88,12 +88,12 @@ export class ContextIndex implements OrderingIndex {
   }
 
   #place(context: Context, node: ContextNode): ContextNode {
-    const isSame = node.blocks.length === context.length && node.blocks.every((block, i) => block === context[i])
-    if (node.requests > 0 && isSame) return node
+    const differing = node.blocks.findIndex((block, i) => block !== context[i])
+    if (node.requests > 0 && differing < 0 && node.blocks.length === context.length) return node
     const leaf = new ContextNode(context)
     const { parent } = node
     // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
-    const shared = commonPrefix(node.blocks, context)
+    const shared = differing < 0 ? node.blocks : node.blocks.slice(0, differing)
     if (node.requests === 0 || !parent) node.attach(leaf)
     // like an empty node (Algorithm 4, line 16), one that adds nothing is left out and its children go to its parent
     else if (shared.every((block) => firstPlaces(parent.blocks).has(block))) parent.attach(leaf)
@@ -139,12 +139,6 @@ function nearestChild(node: ContextNode, context: Context): ContextNode | undefi
     least = distance
   }
   return nearest
-}
-
-function commonPrefix(a: Context, b: Context): Context {
-  let length = 0
-  while (length < a.length && length < b.length && a[length] === b[length]) length++
-  return a.slice(0, length)
 }
 
 /**

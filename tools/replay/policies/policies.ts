@@ -121,17 +121,11 @@ function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[] {
   const batch = new Map<RequestId, Context>()
   for (const { number, context } of requests) if (context.length > 0) batch.set(toRequestId(number), context)
   const index = buildIndex(batch)
-  return scheduleBatch(
-    requests.map((request) => {
-      const id = toRequestId(request.number)
-      const order = alignContext(request.context, index.contextOf(id) ?? [])
-      return { request, order, searchPath: index.pathOf(id) ?? [] }
-    }),
-  )
-}
-
-/** Schedules ordered requests by their search paths (Algorithm 5) and counts their groups. */
-function scheduleBatch(ordered: readonly Omit<PlannedRequest, 'group'>[]): PlannedRequest[] {
+  const ordered = requests.map((request) => {
+    const id = toRequestId(request.number)
+    const order = alignContext(request.context, index.contextOf(id) ?? [])
+    return { request, order, searchPath: index.pathOf(id) ?? [] }
+  })
   const groups = new Map<unknown, number>()
   return scheduleContexts(ordered, ({ searchPath }) => searchPath).map((planned) => {
     const key = planned.searchPath[0] ?? planned
