@@ -1,3 +1,5 @@
+import { countUpTo } from '#index/count-up-to.ts'
+
 /**
  * Returns where offsets in one text are in another one that says the same, such as JSON and its bytes. `offsets` need not
  * be in order or distinct. `advance` says how far the other text goes while this one goes from one offset to the next
@@ -16,13 +18,5 @@ export function mapOffsets(
     from = to
     found.push(at)
   }
-  return (offset) => {
-    let [low, high] = [0, sorted.length - 1]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (sorted[middle]! < offset) low = middle + 1
-      else high = middle
-    }
-    return found[low]!
-  }
+  return (offset) => found[countUpTo(sorted, offset) - 1]!
 }

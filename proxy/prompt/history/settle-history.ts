@@ -36,6 +36,7 @@ export function settleHistory(
   const rules = moved.length > 0 ? messages.filter(isOfSystem) : []
   const heard = new Map<LaidOutMessage, Heard>()
   const read = new Map<TextItem, Asked>()
+  const thoughts = items.lists.length === 0 ? [] : messages.map(({ message }) => thoughtsIn(message))
   const canRepeat = (list: ListItem): boolean => {
     const { context, form, labels } = list
     if ((wanted.numbers && context.positional) || (wanted.data && !wanted.isSet)) return false
@@ -48,13 +49,13 @@ export function settleHistory(
     const unnumbered = { ...judged, labels: [] }
     if (!asked.every((one) => isAllowed(withoutCitations(one, list), unnumbered))) return false
     if (!wanted.isMapped) return true
-    return areTranslatable(list, asked, items) && !messages.slice(list.message + 1).some(holdsThoughtOf(list))
+    return areTranslatable(list, asked, items) && !thoughts.slice(list.message + 1).some(holdCitationsOf(list))
   }
-  const hasTooMany = holdsTooManyNumbers(items, messages, texts)
+  const hasTooMany = holdsTooManyNumbers(items, thoughts, texts)
   const dropped = hasTooMany ? moved[0] : moved.find((list) => !canRepeat(list))
   const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
   if (!wanted.isMapped) return settled
-  for (const { message, place } of items.lists.filter(isCitedLater(items, messages, texts, hasTooMany))) {
+  for (const { message, place } of items.lists.filter(isCitedLater(items, thoughts, texts, hasTooMany))) {
     const laidOut = settled[message]!
     if (laidOut.past[place] !== undefined) continue
     const contexts = laidOut.contexts.map((context, i) => (i === place ? { ...context, isSpokenOf: true } : context))
@@ -147,8 +148,8 @@ function areTranslatable(list: ListItem, asked: readonly Asked[], items: TurnIte
 }
 
 /** Finds reasoning in a history, which is not written anew, that cites the list. */
-function holdsThoughtOf({ form, labels }: ListItem): (laidOut: LaidOutMessage) => boolean {
-  return ({ message }) => form !== undefined && thoughtsIn(message).some((text) => holdCitations(text, form, labels))
+function holdCitationsOf({ form, labels }: ListItem): (thoughts: readonly string[]) => boolean {
+  return (thoughts) => form !== undefined && thoughts.some((text) => holdCitations(text, form, labels))
 }
 
 /** Returns the texts of an answer's reasoning. Numbers in JSON itself cite nothing. */
@@ -168,35 +169,39 @@ function thoughtsIn({ role, rest }: PromptMessage): readonly string[] {
 /** What is said after a list has fewer numbers; each may be a citation, and takes microseconds to read. */
 const mostNumbers = 5_000
 
-function holdsTooManyNumbers(items: TurnItems, messages: readonly LaidOutMessage[], texts: readonly string[]): boolean {
+/** `thoughts`: the reasoning in each message. */
+function holdsTooManyNumbers(
+  items: TurnItems,
+  thoughts: readonly (readonly string[])[],
+  texts: readonly string[],
+): boolean {
   const [first] = items.lists
   if (!first) return false
   const said = items
     .textsAfter(first)
     .flatMap(({ speaker, text, start, end }) => (speaker === 'other' ? [] : texts[text]!.slice(start, end)))
-  const thought = messages.slice(first.message + 1).flatMap(({ message }) => thoughtsIn(message))
   let count = 0
-  for (const words of [...said, ...thought])
+  for (const words of [...said, ...thoughts.slice(first.message + 1).flat()])
     for (const _ of words.matchAll(/\p{Nd}+/gu)) if (++count > mostNumbers) return true
   return false
 }
 
 /**
- * Finds lists that answers after them cite, or their reasoning: all that have labels, if too many numbers are to be read. Reads the answers
- * once for all lists with the same labels.
+ * Finds lists that are cited after them, by answers or by their reasoning (`thoughts`, of each message). These are all
+ * that have labels if too many numbers are to be read. Reads the answers once for all lists with the same labels.
  */
 function isCitedLater(
   items: TurnItems,
-  messages: readonly LaidOutMessage[],
+  thoughts: readonly (readonly string[])[],
   texts: readonly string[],
   hasTooMany: boolean,
 ): (list: ListItem) => boolean {
   const said = items.texts.flatMap(({ speaker, at, text, start, end }) =>
     speaker === 'assistant' ? { at, words: texts[text]!.slice(start, end) } : [],
   )
-  const thought = messages.flatMap(({ message }, place) => {
-    const at = items.lists.findLast(({ form, message: own }) => form && own < place)?.at
-    return at === undefined ? [] : thoughtsIn(message).map((words) => ({ at, words }))
+  const thought = thoughts.flatMap((own, place) => {
+    const at = items.lists.findLast(({ form, message }) => form && message < place)?.at
+    return at === undefined ? [] : own.map((words) => ({ at, words }))
   })
   const answers = [...said, ...thought].sort((one, other) => one.at - other.at)
   /** by labels: the last answer that cites them */

@@ -60,7 +60,8 @@ export function namesItself({ slots, positional }: PromptContext, texts: readonl
 const BESIDE =
   'previous|preceding|prior|next|above|below|vor(?:her)?ige[rmns]?|vorangehende[rmns]?|nächste[rmns]?|oben|unten|précédente?|suivante?|anterior|siguiente|seguinte|precedente|seguente|предыдущ\\p{L}{2,3}|следующ\\p{L}{2,3}'
 
-const POINTING = new RegExp(`^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:${BESIDE})(?!\\p{L})`, 'iu')
+const CONTINUED = '^[^\\p{L}]{0,4}continued(?!\\p{L})'
+const POINTING = new RegExp(`${CONTINUED}|(?<!\\p{L})(?:${BESIDE})(?!\\p{L})`, 'iu')
 /** Whether a block's edges hold a word for what is beside it: documents come again. */
 const pointing = new LRUCache<BlockId, boolean>({ max: 16_384 })
 const BLOCK = ['document', 'passage', 'chunk', 'excerpt', 'snippet']
@@ -79,7 +80,7 @@ export function pointsBeside(context: PromptContext, texts: readonly string[]): 
   if (edges.length === 0) return false
   const own = [...new Set([...ownWords(context, texts), ...BLOCK])].join('|')
   const pointer = new RegExp(
-    `^[^\\p{L}]{0,4}continued(?!\\p{L})|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L}|:| [|›»→])`,
+    `${CONTINUED}|(?<!\\p{L})(?:(?:${BESIDE}) (?:${own})|(?:${own}) (?:${BESIDE}))(?!\\p{L}|:| [|›»→])`,
     'iu',
   )
   return edges.some((edge) => pointer.test(edge))
